@@ -1,0 +1,118 @@
+"""What site code is made of: plain data that knows neither Scrapy nor the network.
+
+A site describes the requests it would make (:class:`Fetch`), and pure parsers turn a downloaded :class:`Page` into
+:class:`Parsed`. Spiders translate between these and Scrapy's requests and responses; ``scrapy parse-file`` and tests
+use them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fetchworker.items import Item
+
+Destination = Literal["navigate", "xhr"]
+"""What a browser would be doing: loading a page, or a script's fetch()."""
+
+
+class Params(BaseModel):
+    """Base of an operation's parameters: an unknown name is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Paged(Params):
+    """Parameters of an operation that turns pages."""
+
+    limit: int | None = Field(default=None, ge=1, description="stop after so many items (default: all that the site gives)")
+    cursor: str | None = Field(default=None, description="go on from a `next_cursor` of an earlier crawl")
+
+
+P = TypeVar("P", bound=Params)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[P]):
+    """One use of an operation, at one of its pages.
+
+    ``cursor`` is None on the first page (unless the caller gave one), ``page`` counts from 1, ``seen`` is how many
+    counted items earlier pages gave, ``state`` what an earlier page told that later ones need (a user id, say; plain
+    JSON values only).
+    """
+
+    operation: str
+    params: P
+    cursor: str | None = None
+    page: int = 1
+    seen: int = 0
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+    def then(self, *, cursor: str | None, seen: int, state: Mapping[str, Any]) -> Self:
+        """The call for the next page."""
+        merged = {**self.state, **state}
+        return replace(self, cursor=cursor, page=self.page + 1, seen=self.seen + seen, state=merged)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A value that lives in the session (lsd, csrf, a harvested query id), put into the request just before it is sent.
+
+    Without a ``default`` the session is warmed up first when it has none.
+    """
+
+    name: str
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A request that a site's operation would make.
+
+    ``strategy`` names the way (shown in logs, stats and failures). ``form`` is sent urlencoded in this order;
+    ``token_headers`` and ``token_form`` are filled from the session at the last moment and are not part of the
+    request's fingerprint. ``harvest``: run the site's token extractor over the answer.
+    """
+
+    strategy: str
+    url: str
+    method: str = "GET"
+    destination: Destination = "navigate"
+    headers: Sequence[tuple[str, str]] = ()
+    form: Sequence[tuple[str, str]] | None = None
+    body: bytes | None = None
+    referer: str | None = None
+    token_headers: Mapping[str, Token] = field(default_factory=dict)
+    token_form: Mapping[str, Token] = field(default_factory=dict)
+    harvest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A downloaded page, as a parser or the classifier sees it. ``headers`` names are lower-case, values in order."""
+
+    url: str | None
+    status: int | None
+    headers: Mapping[str, Sequence[str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header (``name`` in lower case), or None."""
+        values = self.headers.get(name)
+        return values[0] if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a parser found.
+
+    ``items`` are drafts in the page's order, the page item last. ``cursor`` is what the next page needs, None when
+    there is none. ``state`` is merged into the next call's.
+    """
+
+    items: Sequence[Item]
+    cursor: str | None = None
+    state: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,128 @@
+"""Every error that fetchworker raises on purpose.
+
+::
+
+    FetchworkerError
+    ├── ConfigError                 settings, sites.yaml, environment: the start is refused
+    │   └── ProxyConfigError        an entry of a proxy list
+    ├── ArgumentError               spider arguments or a seed that name no call
+    ├── RedisUnavailableError       no Redis to be had
+    ├── SessionError                a stored session cannot be read or written
+    ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
+    ├── ProxyAuthError              the proxy refused our credentials (407)
+    ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
+    ├── ItemInvalidError            an item breaks the item contract
+    ├── ExportError                 an output file cannot be written
+    └── OutcomeError                the last try ended, and not with ``ok``
+
+The classes that the download path raises are also members of Scrapy's family of download errors
+(``scrapy.exceptions``), so that stock components treat them as what they are. Errors of libraries are
+translated where we call them; the text of an error never holds a secret.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
+
+
+class FetchworkerError(Exception):
+    """Base of the tree.
+
+    ``type`` is the stable name that API answers, failure lines and docs use; ``context`` holds plain JSON values and
+    never a secret.
+    """
+
+    type: ClassVar[str] = "INTERNAL_ERROR"
+
+    def __init__(self, message: str, **context: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.context: dict[str, Any] = context
+
+
+class ConfigError(FetchworkerError):
+    """A setting is wrong: the message names the source (file or variable), the key and what to write instead."""
+
+    type = "CONFIG_ERROR"
+
+
+class ProxyConfigError(ConfigError):
+    """A proxy entry cannot be read: the message names its place in the list and hides its credentials."""
+
+
+class ArgumentError(FetchworkerError):
+    """Spider arguments or a seed do not name a call of the spider."""
+
+    type = "VALIDATION_ERROR"
+
+
+class RedisUnavailableError(FetchworkerError):
+    """No Redis answers, and none could be started."""
+
+    type = "INTERNAL_ERROR"
+
+
+class SessionError(FetchworkerError):
+    """A stored session cannot be read or written."""
+
+    type = "INTERNAL_ERROR"
+
+
+class ProxyExhaustedError(FetchworkerError, DownloadConnectionRefusedError):
+    """The site requires a proxy and none is left: the request was not sent."""
+
+    type = "PROXY_EXHAUSTED"
+
+
+class ProxyAuthError(FetchworkerError, DownloadFailedError):
+    """The proxy answered 407: its credentials are wrong, the site is not to blame."""
+
+    type = "FETCH_ERROR"
+
+
+class ContractError(FetchworkerError):
+    """A page judged ``ok`` lacks what its contract promises; ``path`` says what was looked for."""
+
+    type = "CONTRACT_ERROR"
+
+    def __init__(self, path: str, message: str = "", **context: Any) -> None:
+        super().__init__(message or f"not found in the page: {path}", path=path, **context)
+        self.path = path
+
+
+class ItemInvalidError(FetchworkerError):
+    """An item breaks the item contract; the message lists the fields."""
+
+    type = "CONTRACT_ERROR"
+
+
+class ExportError(FetchworkerError):
+    """An output file cannot be opened, repaired or written."""
+
+
+#: outcome → stable error type (REST answers and failure lines use it)
+OUTCOME_ERROR_TYPES: dict[str, str] = {
+    "blocked": "UPSTREAM_BLOCKED",
+    "challenge": "UPSTREAM_BLOCKED",
+    "login_wall": "UPSTREAM_BLOCKED",
+    "rate_limited": "RATE_LIMITED",
+    "not_found": "NOT_FOUND_UPSTREAM",
+    "gone": "NOT_FOUND_UPSTREAM",
+    "private": "NOT_FOUND_UPSTREAM",
+    "stale_contract": "CONTRACT_ERROR",
+    "transient": "FETCH_ERROR",
+    "error": "FETCH_ERROR",
+}
+
+
+class OutcomeError(FetchworkerError):
+    """The last try of a request ended with an outcome other than ``ok``."""
+
+    type = "FETCH_ERROR"
+
+    def __init__(self, outcome: str, message: str, **context: Any) -> None:
+        super().__init__(message, outcome=outcome, **context)
+        self.outcome = outcome
+        self.error_type = OUTCOME_ERROR_TYPES.get(outcome, "FETCH_ERROR")
