@@ -7,13 +7,15 @@ use them as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fetchworker.items import Item
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fetchworker.items import Item
 
 Destination = Literal["navigate", "xhr"]
 """What a browser would be doing: loading a page, or a script's fetch()."""
@@ -28,7 +30,9 @@ class Params(BaseModel):
 class Paged(Params):
     """Parameters of an operation that turns pages."""
 
-    limit: int | None = Field(default=None, ge=1, description="stop after so many items (default: all that the site gives)")
+    limit: int | None = Field(
+        default=None, ge=1, description="stop after so many items (default: all that the site gives)"
+    )
     cursor: str | None = Field(default=None, description="go on from a `next_cursor` of an earlier crawl")
 
 
@@ -72,7 +76,7 @@ class Token:
 class Fetch:
     """A request that a site's operation would make.
 
-    ``strategy`` names the way (shown in logs, stats and failures). ``form`` is sent urlencoded in this order;
+    ``strategy`` names the way (shown in logs, stats and failures). ``form`` is sent urlencoded in this order; ``cookies`` join those of the session;
     ``token_headers`` and ``token_form`` are filled from the session at the last moment and are not part of the
     request's fingerprint. ``harvest``: run the site's token extractor over the answer.
     """
@@ -85,6 +89,7 @@ class Fetch:
     form: Sequence[tuple[str, str]] | None = None
     body: bytes | None = None
     referer: str | None = None
+    cookies: Sequence[tuple[str, str]] = ()
     token_headers: Mapping[str, Token] = field(default_factory=dict)
     token_form: Mapping[str, Token] = field(default_factory=dict)
     harvest: bool = False

@@ -9,6 +9,7 @@
     ├── RedisUnavailableError       no Redis to be had
     ├── SessionError                a stored session cannot be read or written
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
+    ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
     ├── ProxyAuthError              the proxy refused our credentials (407)
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
@@ -74,6 +75,12 @@ class ProxyExhaustedError(FetchworkerError, DownloadConnectionRefusedError):
     """The site requires a proxy and none is left: the request was not sent."""
 
     type = "PROXY_EXHAUSTED"
+
+
+class ProxyFailedError(FetchworkerError, DownloadConnectionRefusedError):
+    """The proxy cannot be reached or would not open the tunnel: the site has seen nothing."""
+
+    type = "FETCH_ERROR"
 
 
 class ProxyAuthError(FetchworkerError, DownloadFailedError):

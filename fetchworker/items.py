@@ -42,8 +42,8 @@ class Part(BaseModel):
 
     @classmethod
     def draft(cls, **values: Any) -> Self:
-        """Make the object without checking ``values``; unknown names are kept, so that :func:`validate` can name them."""
-        made = cls.model_construct(**values)
+        """Make the object unchecked; unknown names are kept, so that :func:`validate` can name them."""
+        made: Self = cls.model_construct(**values)
         unknown = values.keys() - cls.model_fields.keys()
         if unknown:
             made.__dict__.update({name: values[name] for name in unknown})
@@ -61,7 +61,7 @@ class Item(Part):
     fetched_at: Time
     partial: str | None = None
     """Why the site gave less than it has, such as ``logged_out_limit``; ``None`` when nothing says so."""
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: dict[str, Any] = {}
     """What the site gives beyond the model, under the site's own names."""
 
 
@@ -92,10 +92,11 @@ class Link(Part):
 
 
 class Profile(Item):
-    """A person, a page or a channel."""
+    """A person, a page or a channel; ``alt_ids`` are further ids that the site uses for the same one."""
 
     kind: Literal["profile"] = "profile"
     id: str | None = None
+    alt_ids: list[str] = []
     username: str | None = None
     name: str | None = None
     biography: str | None = None
@@ -109,15 +110,16 @@ class Profile(Item):
     business: bool | None = None
     category: str | None = None
     external_url: str | None = None
-    links: list[Link] = Field(default_factory=list)
+    links: list[Link] = []
     location: str | None = None
 
 
 class Post(Item):
-    """A publication of any form."""
+    """A publication of any form; ``alt_ids`` are further ids that the site uses for the same one."""
 
     kind: Literal["post"] = "post"
     id: str | None = None
+    alt_ids: list[str] = []
     shortcode: str | None = None
     type: Literal["image", "video", "carousel", "reel", "text", "link", "job", "article"] | None = None
     text: str | None = None
@@ -126,10 +128,10 @@ class Post(Item):
     comments_count: Count | None = None
     shares: Count | None = None
     views: Count | None = None
-    media: list[Media] = Field(default_factory=list)
+    media: list[Media] = []
     author: Author | None = None
-    hashtags: list[str] = Field(default_factory=list)
-    mentions: list[str] = Field(default_factory=list)
+    hashtags: list[str] = []
+    mentions: list[str] = []
     location: str | None = None
     reply_to: str | None = None
 
@@ -197,7 +199,7 @@ class FetchResult(Item):
 
     kind: Literal["fetch_result"] = "fetch_result"
     status: int
-    headers: list[tuple[str, str]] = Field(default_factory=list)
+    headers: list[tuple[str, str]] = []
     body: str | None = None
     body_base64: str | None = None
     content_type: str | None = None

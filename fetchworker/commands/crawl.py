@@ -1,0 +1,90 @@
+"""``scrapy crawl``, which checks arguments and configuration first and says by its exit code how the crawl ended."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.commands.crawl import Command as ScrapyCrawl
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+#: finish reasons of a crawl that did what it was asked
+_GOOD = frozenset(
+    {"finished", "shutdown", "idle", "closespider_itemcount", "closespider_pagecount", "closespider_timeout"}
+)
+
+FAILED = 1
+BAD_USE = 2
+
+
+class Command(ScrapyCrawl):
+    """Run a spider."""
+
+    def short_desc(self) -> str:
+        return "Run a spider: one call by its arguments, or the seeds of the shared queue"
+
+    def long_desc(self) -> str:
+        return (
+            "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
+            "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. Exit codes: "
+            "0 done, 1 failed (also: every request failed), 2 wrong arguments or configuration."
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        self._crawlers: list[Crawler] = []
+        if len(args) == 1 and not self._usable(args[0], opts):
+            self.exitcode = BAD_USE
+            return
+        super().run(args, opts)
+        if self.exitcode == 0 and any(not _succeeded(crawler) for crawler in self._crawlers):
+            self.exitcode = FAILED
+
+    def _usable(self, name: str, opts: argparse.Namespace) -> bool:
+        from fetchworker.errors import ArgumentError, ConfigError  # noqa: PLC0415  # keeps `scrapy list` light
+        from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
+        from fetchworker.runtime import load_configuration  # noqa: PLC0415  # as above
+        from fetchworker.sites import check_profiles  # noqa: PLC0415  # as above
+        from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
+
+        assert self.crawler_process
+        assert self.settings
+        known = self.crawler_process.spider_loader.list()
+        if name not in known:
+            print(
+                f"scrapy crawl: no spider {name!r}{_nearest(name, known)}; known: {', '.join(known)}", file=sys.stderr
+            )
+            return False
+        spider = self.crawler_process.spider_loader.load(name)
+        try:
+            if issubclass(spider, SiteSpider) and opts.spargs:
+                spider.make_resolver().arguments(opts.spargs)
+            _, sites = load_configuration(self.settings)
+            check_profiles(sites, profile_names())
+        except (ArgumentError, ConfigError) as exc:
+            print(f"scrapy crawl {name}: {exc.message}", file=sys.stderr)
+            return False
+        return True
+
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        crawler: Crawler = super()._create_crawler(spidercls)
+        self._crawlers.append(crawler)
+        return crawler
+
+
+def _succeeded(crawler: Crawler) -> bool:
+    stats = crawler.stats.get_stats()
+    failed = any(name.startswith("fetchworker/failed/") for name in stats)
+    nothing = not stats.get("item_scraped_count")
+    return stats.get("finish_reason") in _GOOD and not (failed and nothing)
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    import difflib  # noqa: PLC0415  # rare
+
+    close = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

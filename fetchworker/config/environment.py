@@ -1,0 +1,175 @@
+"""The variables, and what their values may be."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import parse_qs, unquote
+
+from pydantic import BeforeValidator, Field, SecretStr, StringConstraints, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+#: head of every variable that is ours
+PREFIX = "FETCHWORKER_"
+
+_REDIS_SCHEME = re.compile(r"(rediss?(\+[a-z]+)?|unix|sentinel|cluster)://\S+\Z", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
+_MAX_PORT = 65_535
+_IPV6 = 6
+_LONG = 64  # characters of a wrong value that an error shows
+
+
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+"""An id that may stand in a Redis key, a file name and a URL."""
+LogFormat = Annotated[Literal["auto", "json", "text"], BeforeValidator(_lower)]
+LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_upper)]
+
+_NAME = "1 to 64 letters, digits, dots, hyphens or underscores"
+
+
+class Environment(BaseSettings):
+    """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
+
+    ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
+    absolute; times are seconds.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True, str_strip_whitespace=True
+    )
+
+    # description and example are what an error tells the reader to write
+    proxies: SecretStr | None = Field(
+        default=None, description="proxies as lines or JSON, or @ and a file's path", examples=["@proxies.txt"]
+    )
+    proxies_file: Path | None = Field(default=None, description="the path of a proxy list", examples=["proxies.txt"])
+    redis_url: SecretStr | None = Field(
+        default=None, description="the URL of the Redis server", examples=["redis://127.0.0.1:6379/0"]
+    )
+    redis_keep_running: bool = Field(
+        default=True,
+        description="true to leave a Redis that we started running at the end, or false",
+        examples=["true"],
+    )
+    state_dir: Path = Field(
+        default=Path(".fetchworker"), description="the path of a folder for our own state", examples=[".fetchworker"]
+    )
+    sites_file: Path = Field(
+        default=Path("sites.yaml"), description="the path of the file of the sites", examples=["sites.yaml"]
+    )
+    crawl_id: Name | None = Field(default=None, description=_NAME, examples=["nightly-7"])
+    trace_id: Name | None = Field(default=None, description=_NAME, examples=["4bf92f3577b34da6"])
+    host_map: dict[str, str] = Field(
+        default_factory=dict,
+        description='a JSON object of "host[:port]": "ip:port"',
+        examples=['{"www.example.com:443": "127.0.0.1:8443"}'],
+    )
+    ca_file: Path | None = Field(
+        default=None, description="the path of a PEM file of certificates to trust as well", examples=["ca.pem"]
+    )
+    proxy_cooldown: float = Field(
+        default=60,
+        ge=0,
+        le=3600,
+        description="the seconds that a proxy rests for a site after its first block there",
+        examples=["60"],
+    )
+    clients_max: int = Field(
+        default=200, ge=1, le=10_000, description="how many identities keep their connections open", examples=["200"]
+    )
+    session_ttl: float = Field(
+        default=86_400,
+        gt=0,
+        allow_inf_nan=False,
+        description="the seconds that an unused session is kept",
+        examples=["86400"],
+    )
+    log_format: LogFormat = Field(default="auto", description="auto, json or text", examples=["json"])
+    log_level: LogLevel | None = Field(
+        default=None, description="DEBUG, INFO, WARNING, ERROR or CRITICAL", examples=["INFO"]
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Values come from ``load_environment`` alone, which checks what it reads."""
+        return (init_settings,)
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis_url(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _REDIS_SCHEME.match(value.get_secret_value()):
+            raise ValueError("must be a URL that begins with redis://, rediss:// or unix://")
+        return value
+
+    @field_validator("host_map")
+    @classmethod
+    def _host_map(cls, value: dict[str, str]) -> dict[str, str]:
+        return dict(_host_map_entry(host, address) for host, address in value.items())
+
+    def secrets(self) -> frozenset[str]:
+        """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
+        return passwords(self.redis_url.get_secret_value()) if self.redis_url else frozenset()
+
+    def notes(self) -> tuple[str, ...]:
+        """What an operator should be warned of, one sentence each."""
+        if not self.host_map:
+            return ()
+        pairs = ", ".join(f"{host} -> {address}" for host, address in sorted(self.host_map.items()))
+        return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {pairs}",)
+
+
+def passwords(redis_url: str) -> frozenset[str]:
+    """The passwords in a Redis URL, as written and decoded."""
+    # not urlsplit: a password may hold a / ? or # that should have been percent-encoded
+    user_info = redis_url.partition("://")[2].rpartition("@")[0]
+    query = parse_qs(redis_url.partition("?")[2])
+    queried = [value for key, values in query.items() if "pass" in key.lower() for value in values]
+    written = [user_info.partition(":")[2], *queried]
+    return frozenset(text for value in written for text in (value, unquote(value)) if text)
+
+
+def may_be_shown(value: str) -> bool:
+    """Whether a wrong value is short and cannot hold credentials, in whichever variable it was put."""
+    return len(value) <= _LONG and not set("@:") & set(value)
+
+
+def _host_map_entry(host: str, address: str) -> tuple[str, str]:
+    """One pair of the host map in its canonical spelling."""
+    named = repr(host) if may_be_shown(host.replace(":", "", 1)) else "an entry"
+    name, port = _split_port(host.strip().lower())
+    if not _HOST.fullmatch(name) or port == 0:
+        raise ValueError(f"{named} is not host or host:port")
+    ip, to_port = _split_port(address.strip())
+    try:
+        literal = ipaddress.ip_address(ip.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        raise ValueError(f"the value of {named} is not ip:port (a name is not looked up)") from None
+    if not to_port:
+        raise ValueError(f"the value of {named} lacks a port from 1 to {_MAX_PORT}")
+    target = f"[{literal}]" if literal.version == _IPV6 else str(literal)
+    return (f"{name}:{port}" if port else name), f"{target}:{to_port}"
+
+
+def _split_port(text: str) -> tuple[str, int | None]:
+    """Host and port; the port is None when there is none, and 0 when what stands there is no port."""
+    head, colon, tail = text.rpartition(":")
+    if not colon or tail.endswith("]"):
+        return text, None
+    valid = tail.isascii() and tail.isdigit() and len(tail) <= len(str(_MAX_PORT)) and int(tail) <= _MAX_PORT
+    return head, int(tail) if valid else 0

@@ -1,0 +1,232 @@
+"""Scrapy's HTTP and HTTPS download handler on curl_cffi.
+
+It sends what the middlewares prepared (``meta["fw_wire"]``: whose connection, which proxy, which header lines, dressed
+as which browser) or, without that, the request's own headers and ``meta["proxy"]`` as Scrapy means them. It never
+follows redirects, keeps no cookies, reads no proxy from the environment and never falls back to another way out.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import time
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import quote
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import ResponseDataLossError
+from scrapy.utils._download_handlers import get_dataloss_msg, make_response, normalize_bind_address
+
+from fetchworker.download.client import ClientOptions, ClientPool, TransferError, TransferInfo, TransferRequest
+from fetchworker.download.receive import Receiver
+from fetchworker.download.translate import (
+    DATA_LOSS_CODES,
+    PROXY_AUTHENTICATION_REQUIRED,
+    proxy_auth_error,
+    translate,
+)
+from fetchworker.download.trust import ca_bundle, connect_to_entries
+from fetchworker.download.wire import WIRE, Wire
+from fetchworker.errors import ConfigError, ProxyExhaustedError
+from fetchworker.proxies import parse_proxies
+from fetchworker.runtime import Runtime
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from fetchworker.proxies import Proxy
+
+logger = logging.getLogger(__name__)
+
+_PROTOCOLS = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "h2", 30: "h3", 31: "h3"}
+_pools: WeakKeyDictionary[Crawler, ClientPool] = WeakKeyDictionary()
+
+
+class CurlDownloadHandler(BaseDownloadHandler):
+    """Downloads ``http`` and ``https`` requests; both schemes of a crawler share one pool of clients."""
+
+    lazy: ClassVar[bool] = True  # type: ignore[misc]  # an instance attribute in the base's annotations
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        settings = crawler.settings
+        self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
+        self._warnsize = settings.getint("DOWNLOAD_WARNSIZE")
+        self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
+        self._proxy_encoding = settings.get("HTTPPROXY_AUTH_ENCODING")
+        self._dataloss_warned = False
+        self._pool = _pool_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the handler of one scheme."""
+        return cls(crawler)
+
+    async def download_request(self, request: Request) -> Response:
+        """Download one request.
+
+        Raises:
+            ProxyExhaustedError: a proxy is required and none was chosen; nothing was sent.
+            ProxyAuthError: the proxy answered 407.
+            scrapy.exceptions: its family of download errors for everything else.
+        """
+        wire: Wire | None = request.meta.get(WIRE)
+        proxy = self._proxy(request, wire)
+        timeout = float(request.meta.get("download_timeout") or self._timeout)
+        receiver = self._receiver(request)
+        client = self._pool.get(wire.client if wire else f"proxy:{proxy.id}" if proxy else "")
+        started = time.monotonic()
+        try:
+            info = await client.perform(_transfer(request, wire, proxy, timeout), receiver.on_header, receiver.on_body)
+        except TransferError as exc:
+            return self._failed(exc, request, receiver, proxy, timeout)
+        finally:
+            request.meta["download_latency"] = elapsed = time.monotonic() - started
+            if wire:
+                wire.elapsed, wire.bytes_down, wire.bytes_up = elapsed, receiver.received, len(request.body)
+        if receiver.status == PROXY_AUTHENTICATION_REQUIRED and proxy is not None and request.url.startswith("http:"):
+            raise proxy_auth_error()
+        return _response(request, receiver, info)
+
+    def _proxy(self, request: Request, wire: Wire | None) -> Proxy | None:
+        if wire is None:
+            return _scrapy_proxy(request, self._proxy_encoding)
+        if wire.proxy is None and wire.proxy_required:
+            raise ProxyExhaustedError(f"a proxy is required for {request.url} and none was chosen")
+        return wire.proxy
+
+    def _receiver(self, request: Request) -> Receiver:
+        meta, live = request.meta, self.crawler.signals
+        return Receiver(
+            self.crawler,
+            request,
+            maxsize=meta.get("download_maxsize", self._maxsize),
+            warnsize=meta.get("download_warnsize", self._warnsize),
+            signalled=(_has_listeners(live, signals.headers_received), _has_listeners(live, signals.bytes_received)),
+        )
+
+    def _failed(
+        self, error: TransferError, request: Request, receiver: Receiver, proxy: Proxy | None, timeout: float
+    ) -> Response:
+        if receiver.aborted:
+            raise receiver.aborted
+        if receiver.stopped:
+            return _response(request, receiver, None)
+        if receiver.headers_done and error.code in DATA_LOSS_CODES:
+            return self._data_loss(error, request, receiver)
+        raise translate(
+            error.code,
+            error.reason,
+            url=request.url,
+            connect_code=error.connect_code,
+            timeout=timeout,
+            proxied=proxy is not None,
+        )
+
+    def _data_loss(self, error: TransferError, request: Request, receiver: Receiver) -> Response:
+        if not request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
+            return _response(request, receiver, None, flags=["dataloss"])
+        if not self._dataloss_warned:
+            logger.warning(get_dataloss_msg(request.url))
+            self._dataloss_warned = True
+        raise ResponseDataLossError(f"{error.reason} (curl {error.code}) for {request.url}")
+
+    async def close(self) -> None:
+        """Close all connections of the crawler."""
+        pool = _pools.pop(self.crawler, None)
+        if pool is not None:
+            await pool.close()
+
+
+def _pool_of(crawler: Crawler) -> ClientPool:
+    pool = _pools.get(crawler)
+    if pool is None:
+        environment = Runtime.of(crawler).environment
+        bind = normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS"))
+        options = ClientOptions(
+            verify=crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"),
+            ca_file=ca_bundle(environment),
+            connect_to=connect_to_entries(environment.host_map),
+            interface=bind[0] if bind else None,
+        )
+        pool = _pools[crawler] = ClientPool(options, limit=environment.clients_max)
+    return pool
+
+
+def _scrapy_proxy(request: Request, encoding: str) -> Proxy | None:
+    """``meta["proxy"]`` and the Proxy-Authorization header, as Scrapy's HttpProxyMiddleware leaves them."""
+    address = request.meta.get("proxy")
+    if not address:
+        return None
+    if "://" not in address:
+        address = f"http://{address}"
+    authorization = request.headers.get(b"Proxy-Authorization")
+    if authorization:
+        scheme, _, token = authorization.partition(b" ")
+        if scheme != b"Basic":
+            raise ConfigError(f"Proxy-Authorization must be Basic, not {scheme.decode('latin-1')}")
+        user, _, password = base64.b64decode(token).decode(encoding).partition(":")
+        start, _, rest = address.partition("://")
+        address = f"{start}://{quote(user, safe='')}:{quote(password, safe='')}@{rest}"
+    return parse_proxies(address, source="request.meta['proxy']")[0]
+
+
+def _transfer(request: Request, wire: Wire | None, proxy: Proxy | None, timeout: float) -> TransferRequest:
+    profile = wire.profile if wire else None
+    return TransferRequest(
+        method=request.method,
+        url=request.url.encode(),
+        headers=wire.headers if wire and wire.headers is not None else _own_headers(request),
+        body=request.body,
+        timeout=timeout,
+        order=wire.order if wire else None,
+        cookie=wire.cookie if wire else None,
+        target=profile.curl_target if profile else None,
+        weight=wire.weight if wire else None,
+        proxy=proxy,
+    )
+
+
+#: headers that curl adds by itself unless told not to
+_CURL_DEFAULTS = (b"User-Agent", b"Accept", b"Expect", b"Content-Type")
+
+
+def _own_headers(request: Request) -> list[bytes]:
+    lines = [
+        name + b": " + value if value else name + b";"
+        for name, values in request.headers.items()
+        if name != b"Proxy-Authorization"
+        for value in values
+    ]
+    lines.extend(name + b":" for name in _CURL_DEFAULTS if name not in request.headers)
+    return lines
+
+
+def _has_listeners(manager: object, signal: object) -> bool:
+    from pydispatch import dispatcher  # noqa: PLC0415  # cheap, and only here
+
+    sender = getattr(manager, "sender", dispatcher.Any)
+    return any(True for _ in dispatcher.liveReceivers(dispatcher.getAllReceivers(sender, signal)))
+
+
+def _response(
+    request: Request, receiver: Receiver, info: TransferInfo | None, flags: list[str] | None = None
+) -> Response:
+    return make_response(
+        url=request.url,
+        status=receiver.status,
+        headers=receiver.made_headers(),
+        body=receiver.content(),
+        flags=flags,
+        ip_address=ip_address(info.ip) if info and info.ip else None,
+        protocol=_PROTOCOLS.get(info.http_version) if info else None,
+        stop_download=receiver.stopped,
+    )

@@ -1,0 +1,67 @@
+"""What the middlewares tell the handler about one try of a request, kept in ``request.meta["fw_wire"]``.
+
+The object lives for one try in one process: it is never serialised, copied to children or logged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fetchworker.contracts import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from fetchworker.download.profiles import Profile
+    from fetchworker.proxies import Proxy
+    from fetchworker.sessions import Session
+
+WIRE = "fw_wire"
+
+
+@dataclass(slots=True)
+class Wire:
+    """One try: who sends it, which way, dressed as what.
+
+    ``client`` is the key of the curl client (an identity), None for the shared client of stateless tries. ``headers``
+    are complete ``Name: value`` lines; None leaves the request's own headers. ``order`` lists all names in the order
+    of sending, ``cookie`` is the Cookie header's value. ``elapsed`` (seconds) and the bytes of both bodies are filled
+    in by the handler. ``page`` is the answer as the classifier saw it, so that it is built once.
+    """
+
+    session: Session
+    client: str | None
+    proxy: Proxy | None = None
+    proxy_required: bool = False
+    profile: Profile | None = None
+    headers: Sequence[bytes] | None = None
+    order: bytes | None = None
+    cookie: bytes | None = None
+    weight: int | None = None
+    elapsed: float = 0.0
+    bytes_down: int = 0
+    bytes_up: int = 0
+    page: Page | None = None
+
+
+def page_of(response: Response, request: Request | None = None) -> Page:
+    """A response as classifier and parsers see it, made once per answer.
+
+    ``request`` is needed while the response is on its way through downloader middlewares and not tied to it yet.
+    """
+    request = request or response.request
+    wire: Wire | None = request.meta.get(WIRE) if request is not None else None
+    if wire is not None and wire.page is not None:
+        return wire.page
+    headers = {
+        name.decode("latin-1").lower(): [value.decode("latin-1") for value in values]
+        for name, values in response.headers.items()
+    }
+    page = Page(url=response.url, status=response.status, headers=headers, body=response.body)
+    if wire is not None:
+        wire.page = page
+    return page

@@ -1,0 +1,153 @@
+"""JSON lines that are whole and on disk.
+
+Each line is one ``write`` to a file opened for appending, so that a killed process leaves whole lines; ``fsync`` runs
+in batches in a thread, and :meth:`LineFile.durable` waits for the batch that holds all lines written so far.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+from pathlib import Path
+from typing import Self
+
+import orjson
+
+from fetchworker.errors import ExportError
+
+#: how long (seconds) a batch gathers lines before it is synced
+BATCH_WINDOW = 0.01
+_TAIL = 64 * 1024
+
+
+class LineFile:
+    """A file of JSON lines, opened for appending.
+
+    With ``overwrite`` the file starts anew; else a torn last line, left by a crash, is cut off first. Not thread-safe;
+    two processes may append to one file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        self.path = Path(path)
+        # counts of lines: a line is on disk when the second count has passed it
+        self._written = self._synced = 0
+        self._batch: asyncio.Task[None] | None = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._fd = os.open(self.path, flags | (os.O_TRUNC if overwrite else 0), 0o644)
+            self.repaired = 0 if overwrite else self._repair()
+            fcntl.flock(self._fd, fcntl.LOCK_SH)
+        except OSError as exc:
+            raise ExportError(f"cannot write {self.path}: {exc.strerror or exc}") from exc
+
+    def _repair(self) -> int:
+        """Cut a torn last line; returns the bytes cut. Nothing is cut while another process writes the file."""
+        if not os.path.isfile(self.path):  # noqa: PTH113  # a pipe or a terminal has no last line
+            return 0
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return 0
+        size = os.fstat(self._fd).st_size
+        start = _last_line_start(self._fd, size)
+        if start == size:
+            return 0
+        if is_json(os.pread(self._fd, size - start, start)):
+            os.write(self._fd, b"\n")
+            return 0
+        os.ftruncate(self._fd, start)
+        return size - start
+
+    def write(self, line: bytes) -> None:
+        """Append one line, its line end included.
+
+        Raises:
+            ExportError: the disk took less than the line; what it took is cut off again.
+        """
+        try:
+            written = os.write(self._fd, line)
+        except OSError as exc:
+            raise ExportError(f"cannot write {self.path}: {exc.strerror or exc}") from exc
+        if written != len(line):
+            self._take_back(written)
+            raise ExportError(f"cannot write {self.path}: no space left for a whole line")
+        self._written += 1
+
+    def _take_back(self, written: int) -> None:
+        size = os.fstat(self._fd).st_size
+        os.ftruncate(self._fd, size - written)
+
+    async def durable(self) -> None:
+        """Return when every line written so far is on disk.
+
+        Raises:
+            ExportError: the disk refuses.
+        """
+        wanted = self._written
+        while self._synced < wanted:
+            if self._batch is None:
+                self._batch = asyncio.create_task(self._sync_batch())
+            await asyncio.shield(self._batch)
+
+    async def _sync_batch(self) -> None:
+        await asyncio.sleep(BATCH_WINDOW)
+        covered = self._written
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, _fdatasync, self._fd, self.path)
+            self._synced = covered
+        finally:
+            self._batch = None
+
+    def sync(self) -> None:
+        """Put everything on disk now, blocking."""
+        covered = self._written
+        _fdatasync(self._fd, self.path)
+        self._synced = covered
+
+    def close(self) -> None:
+        """Sync and close."""
+        if self._fd >= 0:
+            try:
+                self.sync()
+            finally:
+                os.close(self._fd)
+                self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def is_json(line: bytes) -> bool:
+    """Whether a line is a whole JSON value."""
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _last_line_start(fd: int, size: int) -> int:
+    """Where the last line begins that has no line end; the file's size when all lines have one."""
+    end = size
+    while end > 0:
+        start = max(0, end - _TAIL)
+        found = os.pread(fd, end - start, start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _fdatasync(fd: int, path: Path) -> None:
+    try:
+        os.fdatasync(fd)
+    except OSError as exc:
+        # pipes, terminals and some file systems know no fsync
+        if exc.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):
+            raise ExportError(f"cannot sync {path}: {exc.strerror or exc}") from exc

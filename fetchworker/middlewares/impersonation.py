@@ -1,0 +1,66 @@
+"""Dresses each request as its identity's browser: headers, their order, cookies and the stream's weight.
+
+Requests of a crawl are loads of pages (``meta["fw_destination"] = "navigate"``) unless they say ``xhr``. What the
+request carries in its own headers is kept, in the place where that browser would put it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from fetchworker.download.headers import request_head
+from fetchworker.download.profiles import get_profile
+from fetchworker.download.wire import WIRE, Wire
+from fetchworker.runtime import Runtime
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class ImpersonationMiddleware:
+    """Fills ``Wire.profile``, ``headers``, ``order``, ``cookie`` and ``weight``."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        config = Runtime.of(crawler).config
+        self._language = config.accept_language
+        get_profile(config.profile)  # an unknown one must not wait for the first request
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware.
+
+        Raises:
+            ConfigError: the site's profile is not known.
+        """
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Dress the request.
+
+        Raises:
+            ConfigError: a header of the request contradicts the profile.
+        """
+        wire: Wire | None = request.meta.get(WIRE)
+        if wire is None:
+            return
+        meta, session = request.meta, wire.session
+        profile = wire.profile = get_profile(session.profile)
+        destination = meta.get("fw_destination", "navigate")
+        head = request_head(
+            profile,
+            destination=destination,
+            method=request.method,
+            url=request.url,
+            referer=meta.get("fw_referer"),
+            caller_headers=[(name, value) for name, values in request.headers.items() for value in values],
+            cookies=session.jar.cookie_header(request.url, time.time()),
+            body_length=len(request.body) if request.body else None,
+            accept_language=self._language,
+            redirect_urls=meta.get("redirect_urls", ()),
+        )
+        wire.headers, wire.order, wire.cookie = head.lines, head.order, head.cookie
+        wire.weight = profile.weight(destination)

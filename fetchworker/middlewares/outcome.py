@@ -1,0 +1,186 @@
+"""Tells blocks from data: only ``ok`` goes on, everything else is retried, rested or reported.
+
+Stats: ``fetchworker/outcome/<site>/<outcome>`` counts every answer, ``fetchworker/retry/<site>/<why>`` every retry.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+)
+
+from fetchworker.download.wire import WIRE, Wire, page_of
+from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
+from fetchworker.middlewares.policy import Plan, plan_error, plan_verdict, wait
+from fetchworker.middlewares.session import CARRIED
+from fetchworker.outcomes import Outcome, Verdict, classify
+from fetchworker.proxies import ProxyResult
+from fetchworker.runtime import Runtime
+from fetchworker.telemetry.attribution import bound, from_meta
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+#: transport errors that another try may cure
+RETRIED = (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+)
+_RESULTS = {
+    Outcome.BLOCKED: ProxyResult.BLOCKED,
+    Outcome.CHALLENGE: ProxyResult.BLOCKED,
+    Outcome.LOGIN_WALL: ProxyResult.BLOCKED,
+    Outcome.RATE_LIMITED: ProxyResult.RATE_LIMITED,
+}
+
+
+class OutcomeMiddleware:
+    """Classifies each answer once and acts on the verdict."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._runtime = Runtime.of(crawler)
+        self._extract = getattr(crawler.spidercls, "extract_tokens", None)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware."""
+        return cls(crawler)
+
+    async def process_response(self, request: Request, response: Response) -> Response | Request:
+        """Let ``ok`` pass.
+
+        Raises:
+            OutcomeError: the last try ended otherwise.
+        """
+        runtime, wire = self._runtime, request.meta.get(WIRE)
+        page = page_of(response, request)
+        verdict = classify(page, site=runtime.site, request_url=request.url)
+        runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        self._tell_proxy(wire, verdict.outcome)
+        if verdict.outcome is Outcome.OK:
+            if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
+                wire.session.tokens.update(self._extract(page))
+                await runtime.keep(request.meta.get("fw_session"), wire.session)
+            return response
+        plan = self._plan(request, verdict)
+        if plan.step == "retry":
+            return await self._retry(request, plan, _told(verdict), wire)
+        raise _error(request, response, verdict)
+
+    def _plan(self, request: Request, verdict: Verdict) -> Plan:
+        config = self._runtime.config
+        return plan_verdict(
+            verdict,
+            tries=_tries(request),
+            retries=config.retries,
+            backoff=config.backoff,
+            rotates=config.on_block == "rotate",
+            refreshed=bool(request.meta.get("fw_refreshed")),
+            jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
+        )
+
+    def _tell_proxy(self, wire: Wire | None, outcome: Outcome) -> None:
+        if wire is not None and wire.proxy is not None:
+            self._runtime.report(wire.proxy, _RESULTS.get(outcome, ProxyResult.OK))
+
+    async def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        """Retry transport errors, on another exit when the same one fails again."""
+        if not isinstance(exception, RETRIED):
+            return None
+        runtime, wire = self._runtime, request.meta.get(WIRE)
+        runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
+        auth = isinstance(exception, ProxyAuthError)
+        if wire is not None and wire.proxy is not None and not isinstance(exception, ResponseDataLossError):
+            # a torn body is the site's; a proxy that only ever times out is as good as dead
+            runtime.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
+        if isinstance(exception, ProxyExhaustedError):
+            plan = self._plan_exhausted(request)
+        else:
+            plan = plan_error(
+                tries=_tries(request),
+                retries=runtime.config.retries,
+                backoff=runtime.config.backoff,
+                proxied=wire is not None and wire.proxy is not None,
+                auth=auth,
+                jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
+            )
+        if plan.step != "retry":
+            return None
+        return await self._retry(request, plan, type(exception).__name__, wire)
+
+    def _plan_exhausted(self, request: Request) -> Plan:
+        """Wait for the first proxy that ends its rest, when that is soon enough."""
+        config, soon = self._runtime.config, self._runtime.next_proxy_in()
+        if soon is None or soon > config.backoff.max or _tries(request) > config.retries:
+            return Plan("fail")
+        return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))
+
+    async def _retry(self, request: Request, plan: Plan, why: str, wire: Wire | None) -> Request:
+        runtime = self._runtime
+        runtime.count(f"retry/{runtime.site}/{why.partition(' ')[0]}")
+        with bound(**from_meta(request.meta, runtime.site)):
+            logger.info("%s: %s; try %d in %.1f s", request.url, why, _tries(request) + 1, plan.delay)
+        if plan.capped:
+            runtime.count(f"retry_after_capped/{runtime.site}")
+        name = request.meta.get("fw_session")
+        if plan.rotate and name and wire is not None:
+            sessions = await runtime.sessions()
+            await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
+            runtime.count(f"rotated/{runtime.site}")
+        if plan.delay:
+            await asyncio.sleep(plan.delay)
+        return _next_try(request, plan)
+
+
+def _told(verdict: Verdict) -> str:
+    return f"{verdict.outcome.value} ({verdict.vendor or 'the site'}: {', '.join(verdict.evidence)})"
+
+
+def _error(request: Request, response: Response, verdict: Verdict) -> OutcomeError:
+    return OutcomeError(
+        verdict.outcome.value,
+        f"{_told(verdict)} after {_tries(request)} tries: {request.url}",
+        vendor=verdict.vendor,
+        evidence=list(verdict.evidence),
+        confidence=verdict.confidence,
+        status=response.status,
+        attempts=_tries(request),
+    )
+
+
+def _tries(request: Request) -> int:
+    """Tries made, the present one included."""
+    tries: int = request.meta.get("fw_tries", 1)
+    return tries
+
+
+def _next_try(request: Request, plan: Plan) -> Request:
+    """The same request once more; whose identity it gets is the session middleware's to say."""
+    again = request.copy()
+    again.dont_filter = True
+    meta = again.meta
+    for key in (WIRE, CARRIED, "download_latency", "redirect_times", "redirect_urls", "redirect_reasons"):
+        meta.pop(key, None)
+    meta["fw_tries"] = _tries(request) + 1
+    if plan.refresh:
+        meta["fw_refresh"] = meta["fw_refreshed"] = True
+        meta["fw_tries"] = _tries(request)
+    return again

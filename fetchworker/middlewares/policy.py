@@ -1,0 +1,75 @@
+"""What to do about a verdict or an error (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from fetchworker.outcomes import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from fetchworker.sites import Backoff
+
+Step = Literal["deliver", "retry", "fail"]
+
+#: outcomes that a better identity may turn into data
+_IDENTITY = frozenset({Outcome.BLOCKED, Outcome.CHALLENGE, Outcome.LOGIN_WALL, Outcome.RATE_LIMITED})
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The next step of a try that ended.
+
+    ``delay`` is in seconds. ``rotate``: the identity is dropped and a new one minted under the same session id.
+    ``refresh``: harvested tokens are dropped and read anew. ``capped``: the site asked for a longer wait than allowed.
+    """
+
+    step: Step
+    delay: float = 0.0
+    rotate: bool = False
+    refresh: bool = False
+    capped: bool = False
+
+
+DELIVER = Plan("deliver")
+FAIL = Plan("fail")
+
+
+def plan_verdict(
+    verdict: Verdict, *, tries: int, retries: int, backoff: Backoff, rotates: bool, refreshed: bool, jitter: float
+) -> Plan:
+    """Decide on an answer.
+
+    Args:
+        verdict: the classifier's.
+        tries: how many tries were made, this one included.
+        retries: how many tries the site may have after the first.
+        backoff: the site's waiting times.
+        rotates: whether a blocked identity may be replaced.
+        refreshed: whether stale tokens were refreshed for this request before.
+        jitter: 0 to 1, spreads the waits of many requests.
+    """
+    outcome = verdict.outcome
+    if outcome is Outcome.OK:
+        return DELIVER
+    if outcome is Outcome.STALE_CONTRACT:
+        return FAIL if refreshed else Plan("retry", refresh=True)
+    if tries > retries or outcome not in _IDENTITY | {Outcome.TRANSIENT}:
+        return FAIL
+    asked = verdict.retry_after
+    delay = wait(tries, backoff, jitter) if asked is None else min(asked, backoff.retry_after_max)
+    capped = asked is not None and asked > backoff.retry_after_max
+    return Plan("retry", delay, rotate=rotates and outcome in _IDENTITY, capped=capped)
+
+
+def plan_error(*, tries: int, retries: int, backoff: Backoff, proxied: bool, auth: bool, jitter: float) -> Plan:
+    """Decide on a transport error: the first retry keeps the identity, later ones take another exit."""
+    if tries > retries:
+        return FAIL
+    return Plan("retry", 0.0 if auth else wait(tries, backoff, jitter), rotate=proxied and (auth or tries > 1))
+
+
+def wait(tries: int, backoff: Backoff, jitter: float) -> float:
+    """Seconds before the next try: grows by the factor, never above the maximum, up to a quarter shorter by jitter."""
+    grown = min(backoff.max, backoff.first * backoff.factor ** (tries - 1))
+    return float(grown * (1 - 0.25 * jitter))

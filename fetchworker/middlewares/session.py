@@ -1,0 +1,194 @@
+"""Gives each try its identity: cookies, exit, profile and tokens, always used together.
+
+``meta["fw_session"]`` names a stored session; without it each try gets a fresh identity that is never stored.
+Redirects stay with the identity of their try; a retry keeps a named session (whose identity may have been replaced)
+and gets a fresh one otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
+
+from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.httpobj import urlparse_cached
+
+from fetchworker.download.wire import WIRE, Wire
+from fetchworker.errors import ContractError, ProxyExhaustedError
+from fetchworker.middlewares.warmup import Warmup, wanted_tokens
+from fetchworker.runtime import Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from fetchworker.proxies import Proxy
+    from fetchworker.sessions import Session
+
+#: the identity that has the request's own cookies already
+_TAKEN = "fw_cookies_taken"
+#: an unstored identity that a redirect or a warm-up carries on
+CARRIED = "fw_identity"
+#: how often an identity may be replaced under a request that waits for its tokens
+_WARMUPS = 2
+
+
+class SessionMiddleware:
+    """Sets ``meta["fw_wire"]`` before the other middlewares dress the request, and keeps what the answer brings."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._runtime = Runtime.of(crawler)
+        self._warmup = Warmup(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Choose the identity and put its tokens in.
+
+        Raises:
+            ProxyExhaustedError: the site requires a proxy and none is usable.
+            ContractError: the warm-up did not bring a token that the request cannot do without.
+        """
+        self._check_host(request)
+        session = await self._identity(request)
+        request.meta[WIRE] = wire = Wire(session=session, client=session.identity if session.stored else None)
+        try:
+            wire.proxy_required = self._runtime.config.proxy == "required"
+            wire.proxy = self._exit(session)
+            _take_cookies(request, session)
+            _fill_tokens(request, session)
+        except BaseException:
+            request.meta.pop(WIRE, None)
+            await self._give_back(request, session)
+            raise
+
+    def _check_host(self, request: Request) -> None:
+        allowed = self._runtime.config.allowed_hosts
+        host = urlparse_cached(request).hostname or ""
+        if allowed and not any(host == name or host.endswith(f".{name}") for name in allowed):
+            raise IgnoreRequest(f"{host} is not among allowed_hosts of {self._runtime.site}")
+
+    async def _identity(self, request: Request) -> Session:
+        meta = request.meta
+        wanted = wanted_tokens(meta)
+        refresh = bool(meta.pop("fw_refresh", False))
+        if meta.get("fw_warmup"):
+            return await self._acquire(request)
+        for _ in range(_WARMUPS):
+            session = await self._acquire(request)
+            first = self._runtime.config.warmup and not session.uses
+            if not (first or refresh or wanted - session.tokens.keys()):
+                return session
+            await self._give_back(request, session)
+            await self._warmup.run(request, session, CARRIED)
+            refresh = False
+        session = await self._acquire(request)
+        missing = wanted - session.tokens.keys()
+        if missing:
+            await self._give_back(request, session)
+            raise ContractError("tokens", f"the warm-up page brought no {', '.join(sorted(missing))}")
+        return session
+
+    async def _acquire(self, request: Request) -> Session:
+        runtime, name = self._runtime, request.meta.get("fw_session")
+        if not name:
+            carried: Session | None = request.meta.get(CARRIED)
+            return carried or runtime.mint("")
+        sessions = await runtime.sessions()
+        session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
+        if session.proxy_id and runtime.must_leave(session.proxy_id):
+            # the identity cannot go on by another exit, so another identity goes on
+            session = await sessions.rotate(runtime.site, name, session, lambda: runtime.mint(name))
+        return session
+
+    def _exit(self, session: Session) -> Proxy | None:
+        runtime = self._runtime
+        if runtime.config.proxy == "none":
+            return None
+        if session.proxy_id is None and runtime.config.proxy == "required":
+            session.proxy_id = runtime.pick()
+        if session.proxy_id is not None:
+            return runtime.proxies.get(session.proxy_id)
+        if runtime.config.proxy == "required":
+            raise ProxyExhaustedError(
+                f"{runtime.site} requires a proxy and none is usable ({runtime.proxies_told()})", site=runtime.site
+            )
+        return None
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Put the answer's cookies into the jar, and the session back."""
+        wire: Wire | None = request.meta.get(WIRE)
+        if wire is None:
+            return response
+        session = wire.session
+        cookies = response.headers.getlist(b"Set-Cookie")
+        if cookies:
+            session.jar.set_from_response(response.url, cookies, time.time())
+        redirects = 300 <= response.status < 400  # noqa: PLR2004
+        if not session.stored and redirects:
+            request.meta[CARRIED] = session
+        await self._give_back(request, session)
+        return response
+
+    async def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002
+        """Give the session back after a transport error."""
+        wire: Wire | None = request.meta.get(WIRE)
+        if wire is not None:
+            await self._give_back(request, wire.session)
+
+    async def _give_back(self, request: Request, session: Session) -> None:
+        session.uses += 1
+        session.used_at = time.time()
+        if session.stored:
+            sessions = await self._runtime.sessions()
+            await sessions.release(self._runtime.site, request.meta["fw_session"], session)
+
+
+def _take_cookies(request: Request, session: Session) -> None:
+    """Put the caller's cookies (``Request.cookies`` or a Cookie header) into the jar; an answer's win over them."""
+    if request.meta.get(_TAKEN) == session.identity:
+        return
+    pairs = [(name, value) for name, value in _given(request.cookies) if name]
+    header = request.headers.get(b"Cookie")
+    if header:
+        del request.headers[b"Cookie"]
+        request.cookies = dict(pairs) | {name.strip(): value.strip() for name, _, value in _crumbs(header)}
+        pairs = list(request.cookies.items())
+    if pairs:
+        for name, value in pairs:
+            session.jar.set(name, value, url=request.url, now=time.time())
+        request.meta[_TAKEN] = session.identity
+
+
+def _given(cookies: Any) -> Iterator[tuple[str, str]]:
+    """Scrapy's two forms of cookies: a mapping, or a list of mappings with ``name`` and ``value``."""
+    if isinstance(cookies, dict):
+        yield from ((str(name), str(value)) for name, value in cookies.items())
+    else:
+        yield from ((str(cookie["name"]), str(cookie["value"])) for cookie in cookies or ())
+
+
+def _crumbs(header: bytes) -> Iterator[tuple[str, str, str]]:
+    return (crumb.partition("=") for crumb in header.decode("latin-1").split(";") if crumb.strip())
+
+
+def _fill_tokens(request: Request, session: Session) -> None:
+    """Put the session's tokens where the request wants them; the request's id knows nothing of them."""
+    for name, (token, default) in request.meta.get("fw_token_headers", {}).items():
+        value = session.tokens.get(token, default)
+        if value is not None:
+            request.headers[name] = value
+    places = request.meta.get("fw_token_form")
+    if places:
+        pairs = parse_qsl(request.body.decode(), keep_blank_values=True)
+        filled = [(key, value) for key, value in pairs if key not in places]
+        filled += [(key, session.tokens.get(token) or default or "") for key, (token, default) in places.items()]
+        request._set_body(urlencode(filled).encode())  # noqa: SLF001  # in place: a copy would lose its callbacks' ties

@@ -1,0 +1,169 @@
+"""Pages from files through the same rules and parsers as crawls use (``scrapy parse-file``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from fetchworker.contracts import Call, Page, Parsed
+from fetchworker.errors import ArgumentError, ConfigError, ContractError, ItemInvalidError
+from fetchworker.items import validate
+from fetchworker.outcomes import Outcome, classify
+from fetchworker.spiders.base import SiteSpider
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fetchworker.spiders.operation import Operation
+
+#: a manifest's word for "classify only"
+ANY_SITE = "any"
+
+Spiders = Mapping[str, type[SiteSpider]]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One file to look at. ``headers`` names are lower-case; what is not known is None or empty."""
+
+    file: str
+    site: str
+    operation: str | None = None
+    status: int | None = None
+    url: str | None = None
+    headers: Mapping[str, tuple[str, ...]] | None = None
+
+
+def parse_row(row: Row, body: bytes, spiders: Spiders, *, classify_only: bool = False) -> dict[str, Any]:
+    """Classify a body and parse it when it is ``ok``.
+
+    Returns:
+        ``{file, outcome, vendor, evidence, items, error}``.
+    """
+    page = Page(url=row.url, status=row.status, headers=row.headers or {}, body=body)
+    site = None if row.site == ANY_SITE else row.site
+    verdict = classify(page, site=site, request_url=row.url)
+    answer: dict[str, Any] = {
+        "file": row.file,
+        "outcome": verdict.outcome.value,
+        "vendor": verdict.vendor,
+        "evidence": list(verdict.evidence),
+        "items": [],
+        "error": None,
+    }
+    if site is None:
+        return answer
+    if site not in spiders:
+        return answer | {"error": "unknown site"}
+    if verdict.outcome is Outcome.OK and not classify_only:
+        try:
+            answer["items"] = list(_items(row, page, spiders[site]))
+        except ContractError as exc:
+            # not what the contract promises, so no data whatever the rules say
+            answer |= {"outcome": Outcome.ERROR.value, "error": exc.message}
+        except (ArgumentError, ItemInvalidError) as exc:
+            answer["error"] = exc.message
+    return answer
+
+
+def _items(row: Row, page: Page, spider: type[SiteSpider]) -> Iterator[dict[str, Any]]:
+    operation, parsed = _parsed(row, page, spider)
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    for place, draft in enumerate(parsed.items):
+        stamp = {"item_id": f"file-{place}", "site": spider.name, "operation": operation.name, "fetched_at": now}
+        draft.__dict__.update(stamp)
+        if draft.__dict__.get("url") is None:
+            draft.__dict__["url"] = row.url
+        yield validate(draft).model_dump(mode="json")
+
+
+def _parsed(row: Row, page: Page, spider: type[SiteSpider]) -> tuple[Operation, Parsed]:
+    failed: list[str] = []
+    for operation in _candidates(row, spider):
+        call = Call(operation.name, operation.params.model_construct())
+        try:
+            return operation, operation.parse(page, call)
+        except ContractError as exc:
+            failed.append(f"{operation.name}: {exc.message}")
+    raise ContractError("operation", "; ".join(failed) or f"{spider.name} has no operations")
+
+
+def _candidates(row: Row, spider: type[SiteSpider]) -> list[Operation]:
+    """The operation that the row names, or that its address does; else all, in their order."""
+    if row.operation is not None:
+        if row.operation not in spider.operations:
+            raise ArgumentError(
+                f"{spider.name} has no operation {row.operation!r}; it has: {', '.join(spider.operations)}"
+            )
+        return [spider.operations[row.operation]]
+    named = [op for op in spider.operations.values() if row.url and any(p.match(row.url) for p in op.patterns)]
+    return named or list(spider.operations.values())
+
+
+def run_manifest(path: Path, spiders: Spiders) -> Iterator[dict[str, Any]]:
+    """One answer per row of a manifest; paths are relative to it.
+
+    A row without an operation is classified only.
+
+    Raises:
+        ConfigError: the manifest cannot be read, naming file and line.
+    """
+    for number, row in _manifest_rows(path):
+        try:
+            body = (path.parent / row.file).read_bytes()
+        except OSError as exc:
+            yield {**_unread(row), "error": f"line {number}: cannot read {row.file}: {exc.strerror}"}
+            continue
+        yield parse_row(row, body, spiders, classify_only=row.operation is None)
+
+
+def _unread(row: Row) -> dict[str, Any]:
+    return {"file": row.file, "outcome": None, "vendor": None, "evidence": [], "items": []}
+
+
+def _manifest_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as exc:
+        raise ConfigError(f"cannot read the manifest {path}: {exc.strerror}") from exc
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield number, _row(line, f"{path}, line {number}")
+
+
+def _row(line: bytes, place: str) -> Row:
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError as exc:
+        raise ConfigError(f"{place}: no JSON: {exc}") from None
+    if not isinstance(value, dict) or not isinstance(value.get("file"), str) or not isinstance(value.get("site"), str):
+        raise ConfigError(f"{place}: an object with the texts `file` and `site` is expected")
+    return Row(
+        file=value["file"],
+        site=value["site"],
+        operation=value.get("operation"),
+        status=value.get("status"),
+        url=value.get("url"),
+        headers=header_map(_header_pairs(value.get("headers"))),
+    )
+
+
+def _header_pairs(value: Any) -> Iterable[tuple[str, str]]:
+    """Headers as a mapping of texts or lists, or as a list of pairs."""
+    if isinstance(value, Mapping):
+        return [
+            (name, text) for name, given in value.items() for text in ([given] if isinstance(given, str) else given)
+        ]
+    return [(str(pair[0]), str(pair[1])) for pair in value or ()]
+
+
+def header_map(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Header lines by lower-case name, in their order."""
+    headers: dict[str, tuple[str, ...]] = {}
+    for name, text in pairs:
+        headers[name.lower()] = (*headers.get(name.lower(), ()), str(text))
+    return headers

@@ -1,0 +1,57 @@
+"""Lets only items through that keep the item contract; the others go to the crawl's reject file with their reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import DropItem
+
+from fetchworker.errors import ItemInvalidError
+from fetchworker.items import Item, validate
+from fetchworker.runtime import Runtime
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class ValidatePipeline:
+    """Turns drafts into checked items."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline."""
+        return cls(Runtime.of(crawler))
+
+    def process_item(self, item: Any) -> Item:
+        """Check one item.
+
+        Raises:
+            DropItem: it is wrong; the reject file has it.
+        """
+        try:
+            return validate(item)
+        except ItemInvalidError as exc:
+            values = item if isinstance(item, dict) else dict(item.__dict__)
+            self._runtime.count(f"rejected/{values.get('kind')}")
+            self._runtime.records.reject({"reason": exc.message, "item": _plain(values)})
+            raise DropItem(exc.message) from None
+
+
+def _plain(value: Any) -> Any:
+    """Any value as JSON can hold it."""
+    match value:
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case None | bool() | int() | float() | str():
+            return value
+        case _ if hasattr(value, "__dict__"):
+            return _plain(vars(value))
+        case _:
+            return str(value)

@@ -1,0 +1,352 @@
+"""What a crawl holds in common, one object per crawler: configuration, proxies, sessions, seeds and records.
+
+Middlewares, the spider base and pipelines reach it with :meth:`Runtime.of`. Nothing here connects anywhere before it
+is needed: a crawl of stateless requests never talks to Redis.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+
+from fetchworker.errors import FetchworkerError, OutcomeError
+from fetchworker.exports.failures import CrawlRecords
+from fetchworker.proxies import Proxy, ProxyManager, ProxyResult
+from fetchworker.sessions import Session
+from fetchworker.sessions.live import LiveSessions
+from fetchworker.telemetry.attribution import bound, from_meta, set_process
+from fetchworker.telemetry.redaction import register_secret
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from redis.asyncio import Redis
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from fetchworker.config import Environment
+    from fetchworker.contracts import Page
+    from fetchworker.redis import RedisEndpoint
+    from fetchworker.sites import SiteConfig, Sites
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
+_OWN_SPIDERS = "fetchworker.spiders"
+_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
+
+
+class Runtime:
+    """The common parts of one crawl.
+
+    Attributes:
+        site: the spider's name, as in sites.yaml.
+        config: the site's entry.
+        crawl_id: names the crawl in logs, in session names and in the state folder.
+        private: whether the crawl has a call of its own (arguments) or serves the shared queue.
+    """
+
+    def __init__(
+        self, crawler: Crawler, environment: Environment, config: SiteConfig, *, site: str, private: bool
+    ) -> None:
+        self.environment = environment
+        self.config = config
+        self.site = site
+        self.private = private
+        self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        self.proxies = proxy_manager(environment)
+        self._crawler = crawler
+        self._warnings: tuple[str, ...] = ()
+        self._sessions: LiveSessions | None = None
+        self._redis: Redis | None = None
+        self._redis_lock = asyncio.Lock()
+
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def open(cls, crawler: Crawler, *, site: str, private: bool) -> Runtime:
+        """Read the configuration, check it, and settle the Scrapy settings that follow from it.
+
+        Raises:
+            ConfigError: naming what is wrong, where, and what to write.
+        """
+        from fetchworker.sites import SiteConfig  # noqa: PLC0415  # YAML is heavy to import
+
+        environment, sites = load_configuration(crawler.settings)
+        runtime = cls(crawler, environment, sites.get(site) or SiteConfig(), site=site, private=private)
+        _open[crawler] = runtime
+        set_process(crawl_id=runtime.crawl_id, trace_id=environment.trace_id)
+        runtime._warnings = (*environment.notes(), *sites.warnings)
+        runtime._apply(crawler)
+        crawler.signals.connect(runtime._opened, signals.spider_opened)
+        crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
+        return runtime
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Runtime:
+        """The crawl's runtime; opened under the spider's name when nothing did (another project's spider)."""
+        found = _open.get(crawler)
+        return found or cls.open(crawler, site=crawler.spidercls.name, private=True)
+
+    def _apply(self, crawler: Crawler) -> None:
+        config = self.config
+        values: dict[str, Any] = {
+            "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
+            "DOWNLOAD_DELAY": config.delay,
+            "DOWNLOAD_TIMEOUT": config.timeout,
+            "DOWNLOAD_MAXSIZE": config.max_bytes,
+            "ROBOTSTXT_OBEY": config.robots == "obey",
+        }
+        if not self.private:
+            values |= self._shared_queue()
+        for name, value in values.items():
+            if (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:
+                crawler.settings.set(name, value, priority="spider")
+
+    def _shared_queue(self) -> dict[str, Any]:
+        """Settings of the queue that all workers of a site share (scrapy-redis's classes and key names)."""
+        return {
+            "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+            "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+            "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.PriorityQueue",
+            "SCHEDULER_SERIALIZER": "fetchworker.frontier.codec",
+            "SCHEDULER_PERSIST": True,
+            **self._redis_settings(),
+        }
+
+    def _redis_settings(self) -> dict[str, Any]:
+        return {"REDIS_URL": redis_endpoint(self.environment).url.get_secret_value()}
+
+    def _opened(self) -> None:
+        kind = "private" if self.private else "shared queue"
+        logger.info("crawl %s (%s, %s) state in %s", self.crawl_id, self.site, kind, self.folder)
+        for warning in self._warnings:
+            logger.warning(warning)
+
+    async def _engine_stopped(self) -> None:
+        self.records.close()
+        if self._redis is not None:
+            await self._redis.aclose()
+
+    @property
+    def folder(self) -> Path:
+        """Where this crawl keeps its records."""
+        return self.environment.state_dir / "crawls" / self.crawl_id
+
+    # ── proxies ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def pick(self) -> str | None:
+        """The id of the next usable proxy for this site, None when there is none."""
+        self.proxies.reload_if_changed()
+        proxy = self.proxies.pick(self.site)
+        return proxy.id if proxy else None
+
+    def must_leave(self, proxy_id: str) -> bool:
+        """Whether a session's exit is gone from the list, or out of use while another one could be had."""
+        if self.proxies.get(proxy_id) is None:
+            return True
+        return not self.proxies.usable(proxy_id, self.site) and self.proxies.available(self.site) > 0
+
+    def proxies_told(self) -> str:
+        """How the proxies stand, for an error."""
+        soon = self.next_proxy_in()
+        return f"{len(self.proxies)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
+
+    def report(self, proxy: Proxy, result: ProxyResult) -> None:
+        """Tell the manager how a try through a proxy ended."""
+        self.proxies.report(proxy.id, self.site, result)
+        self.count(f"proxy/{proxy.label}/{result.value}")
+
+    def next_proxy_in(self) -> float | None:
+        """Seconds until a resting proxy may be used again, None when none rests."""
+        return self.proxies.next_available_in(self.site)
+
+    # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def sessions(self) -> LiveSessions:
+        """The stored sessions in use here."""
+        if self._sessions is None:
+            from fetchworker.sessions import RedisSessionStore  # noqa: PLC0415  # needs Redis's library
+
+            redis = await self.redis()
+            self._sessions = self._sessions or LiveSessions(
+                RedisSessionStore(redis, ttl=int(self.config.session_ttl or self.environment.session_ttl))
+            )
+        return self._sessions
+
+    async def keep(self, name: str | None, session: Session) -> None:
+        """Store what changed in a session that was given back."""
+        if name and session.stored:
+            await (await self.sessions()).save(self.site, name, session)
+
+    async def drop_session(self, name: str) -> None:
+        """Forget a session that nobody will ask for again."""
+        await (await self.sessions()).drop(self.site, name)
+
+    def mint(self, name: str) -> Session:
+        """A fresh identity; unstored when ``name`` is empty."""
+        return Session.fresh(
+            name,
+            site=self.site,
+            profile=self.config.profile,
+            proxy_id=None if self.config.proxy == "none" else self.pick(),
+            now=time.time(),
+            stored=bool(name),
+        )
+
+    # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def redis(self) -> Redis:
+        """The connection to Redis; a server of our own is started when nothing else is configured.
+
+        Raises:
+            RedisUnavailableError: none answers and none could be started.
+        """
+        async with self._redis_lock:
+            if self._redis is None:
+                self._redis = await connect(self.environment)
+            return self._redis
+
+    async def seeds(self, parse: Callable[[bytes], T]) -> AsyncIterator[T]:
+        """The shared queue's seeds as they come."""
+        from fetchworker.frontier.seeds import SeedReader  # noqa: PLC0415  # only crawls of the shared queue
+
+        settings = self._crawler.settings
+        key = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls") % {"name": self.site}
+        reader = SeedReader(
+            await self.redis(), key, idle_close=settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE"), busy=self._busy
+        )
+        async for seed in reader.read(parse):
+            self.count("seeds/read")
+            yield seed
+
+    def _busy(self) -> bool:
+        engine = self._crawler.engine
+        return engine is not None and bool(engine.downloader.active)
+
+    # ── what went wrong ──────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def records(self) -> CrawlRecords:
+        """The crawl's failures, rejected items and evidence."""
+        return CrawlRecords(self.folder)
+
+    def count(self, name: str, by: int = 1) -> None:
+        """Add to a stat under ``fetchworker/``."""
+        self._crawler.stats.inc_value(f"fetchworker/{name}", by)
+
+    def record_failure(self, request: Request, error: BaseException, page: Page | None) -> None:
+        """Write the failure line of a request that ended without its data."""
+        meta = request.meta
+        record: dict[str, Any] = {
+            "request_id": meta.get("fw_request_id"),
+            "site": self.site,
+            "url": request.url,
+            "method": request.method,
+            **_call_of(meta),
+            **_told(error),
+            "attempts": meta.get("fw_tries", 1),
+            "session": meta.get("fw_session"),
+        }
+        if page is not None:
+            record["evidence_file"] = self.records.evidence(
+                f"{meta.get('fw_request_id')}-{self.records.failures}.bin", page.body
+            )
+        self.count(f"failed/{self.site}/{record['type']}")
+        self.records.failure(record)
+        with bound(**from_meta(meta, self.site)):
+            logger.warning("%s failed: %s (%s)", request.url, record["type"], record["message"])
+
+
+def _call_of(meta: dict[str, Any]) -> dict[str, Any]:
+    call = meta.get("fw_call") or {}
+    strategy = meta.get("fw_strategy")
+    return {
+        "operation": call.get("operation"),
+        "params": call.get("params"),
+        "cursor": call.get("cursor"),
+        "strategy": strategy[2] if strategy else None,
+    }
+
+
+def _told(error: BaseException) -> dict[str, Any]:
+    if isinstance(error, OutcomeError):
+        return {"type": error.error_type, "message": error.message, **error.context}
+    if isinstance(error, FetchworkerError):
+        return {"type": error.type, "message": error.message, "outcome": None, **error.context}
+    kind = "ROBOTS_DENIED" if isinstance(error, IgnoreRequest) else "FETCH_ERROR"
+    return {"type": kind, "message": f"{type(error).__name__}: {error}", "outcome": None}
+
+
+def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
+    """The environment and the sites, checked against each other and against the spiders and profiles there are.
+
+    Raises:
+        ConfigError: naming what is wrong, where, and what to write.
+    """
+    from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # only a start needs it
+
+    from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # heavy to import
+    from fetchworker.sites import check_spiders, load_sites  # noqa: PLC0415  # YAML is heavy to import
+
+    environment = load_environment(overrides=command_line(settings))
+    sites = load_sites(environment.sites_file)
+    if _OWN_SPIDERS in settings.getlist("SPIDER_MODULES"):
+        check_spiders(sites, get_spider_loader(settings).list())
+    proxy_manager(environment)
+    return environment, sites
+
+
+def proxy_manager(environment: Environment) -> ProxyManager:
+    """The manager of the configured proxies.
+
+    Raises:
+        ProxyConfigError: naming the bad entry.
+    """
+    from fetchworker.config import PREFIX  # noqa: PLC0415  # heavy to import
+
+    value: Any = environment.proxies_file
+    source = f"{PREFIX}PROXIES" if value is None else f"{PREFIX}PROXIES_FILE"
+    if value is None and environment.proxies is not None:
+        value = environment.proxies.get_secret_value()
+    manager = ProxyManager.from_source(value, source=source, cooldown=environment.proxy_cooldown)
+    for proxy in manager:
+        register_secret(proxy.password)
+    return manager
+
+
+def redis_endpoint(environment: Environment) -> RedisEndpoint:
+    """Where Redis is; a server of our own is started when nothing is configured. Blocks while it starts.
+
+    Raises:
+        RedisUnavailableError: none could be started.
+    """
+    from fetchworker.redis import resolve_redis_url  # noqa: PLC0415  # Redis's library is heavy to import
+
+    url = environment.redis_url.get_secret_value() if environment.redis_url else None
+    return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
+
+
+async def connect(environment: Environment) -> Redis:
+    """A connection to Redis, once it answers.
+
+    Raises:
+        RedisUnavailableError: it does not answer in time, or none could be started.
+    """
+    from fetchworker.redis import connect as connect_to  # noqa: PLC0415  # as above
+    from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
+
+    endpoint = await asyncio.to_thread(redis_endpoint, environment)
+    await wait_for_redis(endpoint)
+    return connect_to(endpoint)

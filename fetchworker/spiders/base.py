@@ -1,0 +1,307 @@
+"""The base of every site's spider: arguments and seeds become calls, calls become requests, pages become items.
+
+A site's class says what it can do (methods marked ``@operation``); this base walks the strategies of a call, turns
+pages until the limit or the end, stamps items, and writes a failure line when a call ends without its data.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlencode
+
+import orjson
+from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider
+
+from fetchworker.contracts import Call, Fetch, Page, Parsed, Token
+from fetchworker.download.wire import page_of
+from fetchworker.errors import ArgumentError, ContractError, FetchworkerError, OutcomeError
+from fetchworker.runtime import Runtime
+from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from fetchworker.items import Item
+
+__all__ = ["SiteSpider", "operation"]
+
+#: pages above this size (bytes) are parsed in a thread, so that the loop goes on
+_THREAD_ABOVE = 512 * 1024
+#: outcomes that another strategy cannot better
+_FINAL_OUTCOMES = frozenset({"not_found", "gone", "private"})
+
+
+class SiteSpider(Spider):
+    """One site.
+
+    Class attributes:
+        name: the site's name in sites.yaml, in ``scrapy crawl`` and in routes.
+        warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
+        extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
+    """
+
+    warmup: ClassVar[Fetch | None] = None
+    extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
+    operations: ClassVar[Mapping[str, Operation]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.operations = collect(cls)
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__()
+        self.arguments = arguments
+        self.resolver = self.make_resolver()
+        self.started: Started | None = self.resolver.arguments(arguments) if arguments else None
+        self.runtime: Runtime | None = None
+
+    @classmethod
+    def make_resolver(cls) -> Resolver:
+        """What turns arguments and seeds into this spider's calls."""
+        return Resolver(cls.name, cls.operations)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Make the spider and settle what depends on its arguments: private namespace or shared queue."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.runtime = Runtime.open(crawler, site=cls.name, private=spider.started is not None)
+        return spider
+
+    # ── requests ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def start(self) -> AsyncIterator[Any]:
+        """The call that the arguments name, or the seeds of the shared queue as they come."""
+        assert self.runtime
+        if self.started is not None:
+            yield self.request(self.started)
+            return
+        async for seed in self.runtime.seeds(self.resolver.seed):
+            yield self.request(seed)
+
+    def request(self, started: Started) -> Request:
+        """The first request of a call."""
+        session = started.session or self.session_name(started.call)
+        request = self._request(started.call, 0, session, priority=started.priority)
+        if session and not started.session:
+            request.meta["fw_session_ends"] = True
+        return request
+
+    def session_name(self, call: Call[Any]) -> str | None:
+        """The session that a call keeps over its pages; None for a fresh unstored one per try."""
+        assert self.runtime
+        return f"{self.runtime.crawl_id}-{request_id(self.name, call)}"[:128]
+
+    def _request(self, call: Call[Any], strategy: int, session: str | None, *, priority: int = 0) -> Request:
+        fetches = self.operations[call.operation].fetches(self, call)
+        if not fetches:
+            raise ContractError(
+                f"{call.operation}: a strategy", f"{self.name} has no way to do {call.operation} from these arguments"
+            )
+        fetch = fetches[strategy]
+        meta: dict[str, Any] = {
+            "fw_call": dump_call(call),
+            "fw_strategy": [strategy, len(fetches), fetch.strategy],
+            "fw_request_id": request_id(self.name, call),
+            **fetch_meta(fetch),
+        }
+        if session:
+            meta["fw_session"] = session
+        return build_request(fetch, meta, callback=self.parse_call, errback=self.fail_call, priority=priority)
+
+    # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def parse_call(self, response: Response) -> AsyncIterator[Any]:
+        """Items of a page, then the request for the next one; or the next strategy when the page keeps no promise."""
+        meta = response.meta
+        call = self.load_call(meta["fw_call"])
+        page = page_of(response)
+        try:
+            parsed = await self._parsed(self.operations[call.operation].parse, page, call)
+        except ContractError as exc:
+            async for another in self._after_failure(response.request, exc, page):
+                yield another
+            return
+        items, counted = self._limited(call, parsed)
+        stamp = self._stamp(call, response)
+        for place, item in enumerate(items):
+            stamp(item, place)
+            self.complete(item, response)
+            yield item
+        following = self._following(call, parsed, counted)
+        if following is not None:
+            yield self._again(response.request, following, 0)
+        else:
+            await self._end(meta)
+
+    def _again(self, request: Request | None, call: Call[Any], strategy: int) -> Request:
+        """A further request of the same chain: next page or next strategy, same session."""
+        assert request is not None
+        again = self._request(call, strategy, request.meta.get("fw_session"), priority=request.priority)
+        if request.meta.get("fw_session_ends"):
+            again.meta["fw_session_ends"] = True
+        return again
+
+    async def _end(self, meta: dict[str, Any]) -> None:
+        """The call is over: a session made for it alone is of no more use."""
+        if meta.get("fw_session_ends"):
+            assert self.runtime
+            await self.runtime.drop_session(meta["fw_session"])
+
+    def complete(self, item: Item, response: Response) -> None:
+        """Add to an item what only the transfer knows; a site that has something to add overrides this."""
+
+    async def _parsed(self, parse: Callable[[Page, Call[Any]], Parsed], page: Page, call: Call[Any]) -> Parsed:
+        if len(page.body) > _THREAD_ABOVE:
+            return await asyncio.to_thread(parse, page, call)
+        return parse(page, call)
+
+    def _limited(self, call: Call[Any], parsed: Parsed) -> tuple[list[Item], int]:
+        """The items that the limit lets through, and how many of them it counts."""
+        kind, limit = self.operations[call.operation].counts, getattr(call.params, "limit", None)
+        room = None if kind is None or limit is None else max(0, limit - call.seen)
+        kept: list[Item] = []
+        counted = 0
+        for item in parsed.items:
+            if item.kind == kind:
+                if room is not None and counted >= room:
+                    continue
+                counted += 1
+            kept.append(item)
+        return kept, counted
+
+    def _following(self, call: Call[Any], parsed: Parsed, counted: int) -> Call[Any] | None:
+        limit = getattr(call.params, "limit", None)
+        pages = self.operations[call.operation].counts is not None
+        if not pages or parsed.cursor is None or parsed.cursor == call.cursor:
+            return None
+        if limit is not None and call.seen + counted >= limit:
+            return None
+        return call.then(cursor=parsed.cursor, seen=counted, state=parsed.state)
+
+    def _stamp(self, call: Call[Any], response: Response) -> Callable[[Item, int], None]:
+        rid = response.meta["fw_request_id"]
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+        def stamp(item: Item, place: int) -> None:
+            values = item.__dict__
+            values["item_id"] = f"{rid}-{place}"
+            values["site"] = self.name
+            values["operation"] = call.operation
+            values["fetched_at"] = now
+            if values.get("url") is None:
+                values["url"] = response.url
+
+        return stamp
+
+    # ── failures ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def fail_call(self, failure: Failure) -> AsyncIterator[Any]:
+        """The next strategy after an error, or a failure line when there is none."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
+        async for another in self._after_failure(request, failure.value or FetchworkerError("no reason given"), None):
+            yield another
+
+    async def _after_failure(
+        self, request: Request | None, error: BaseException, page: Page | None
+    ) -> AsyncIterator[Request]:
+        assert request is not None
+        assert self.runtime
+        strategy, count, name = request.meta["fw_strategy"]
+        final = isinstance(error, OutcomeError) and error.outcome in _FINAL_OUTCOMES
+        call = self.load_call(request.meta["fw_call"])
+        if not final and strategy + 1 < count and not isinstance(error, CloseSpider):
+            self.logger.info("%s %s: strategy %s failed (%s), trying the next", self.name, call.operation, name, error)
+            self.runtime.count(f"strategy_failed/{self.name}/{call.operation}/{name}")
+            yield self._again(request, call, strategy + 1)
+        else:
+            self.runtime.record_failure(request, error, page)
+            await self._end(request.meta)
+
+    # ── calls in requests ────────────────────────────────────────────────────────────────────────────────────────
+
+    def load_call(self, dumped: Mapping[str, Any]) -> Call[Any]:
+        """The call that a request belongs to."""
+        chosen = self.operations.get(dumped["operation"])
+        if chosen is None:
+            raise ArgumentError(f"{self.name} has no operation {dumped['operation']!r}")
+        return Call(
+            chosen.name,
+            chosen.params.model_validate(dumped["params"]),
+            cursor=dumped.get("cursor"),
+            page=dumped.get("page", 1),
+            seen=dumped.get("seen", 0),
+            state=dumped.get("state", {}),
+        )
+
+
+def dump_call(call: Call[Any]) -> dict[str, Any]:
+    """A call as JSON values, for ``meta["fw_call"]``."""
+    return {
+        "operation": call.operation,
+        "params": call.params.model_dump(mode="json", exclude_defaults=True),
+        "cursor": call.cursor,
+        "page": call.page,
+        "seen": call.seen,
+        "state": dict(call.state),
+    }
+
+
+def request_id(site: str, call: Call[Any]) -> str:
+    """A stable id: the same work asked for twice has the same one, whatever strategy and session did it."""
+    params = call.params.model_dump(mode="json", exclude_defaults=True)
+    work = orjson.dumps([site, call.operation, params, call.cursor, call.page], option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(work, digest_size=10).hexdigest()
+
+
+def fetch_meta(fetch: Fetch) -> dict[str, Any]:
+    """What the middlewares need to know of a fetch, as JSON values."""
+    meta: dict[str, Any] = {"fw_destination": fetch.destination}
+    if fetch.referer:
+        meta["fw_referer"] = fetch.referer
+    if fetch.harvest:
+        meta["fw_harvest"] = True
+    if fetch.token_headers:
+        meta["fw_token_headers"] = _tokens(fetch.token_headers)
+    if fetch.token_form:
+        meta["fw_token_form"] = _tokens(fetch.token_form)
+    return meta
+
+
+def _tokens(tokens: Mapping[str, Token]) -> dict[str, list[str | None]]:
+    return {place: [token.name, token.default] for place, token in tokens.items()}
+
+
+def build_request(
+    fetch: Fetch,
+    meta: dict[str, Any],
+    *,
+    callback: Callable[..., Any] | None = None,
+    errback: Callable[..., Any] | None = None,
+    priority: int = 0,
+) -> Request:
+    """The Scrapy request for a fetch."""
+    body = urlencode(list(fetch.form)).encode() if fetch.form is not None else fetch.body
+    headers = list(fetch.headers)
+    if fetch.form is not None:
+        headers.append(("Content-Type", "application/x-www-form-urlencoded"))
+    return Request(
+        fetch.url,
+        callback,
+        fetch.method,
+        headers=headers,
+        body=body,
+        cookies=dict(fetch.cookies),
+        meta=meta,
+        errback=errback,
+        priority=priority,
+        dont_filter=True,
+    )

