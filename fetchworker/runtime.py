@@ -88,7 +88,8 @@ class Runtime:
         _open[crawler] = runtime
         set_process(crawl_id=runtime.crawl_id, trace_id=environment.trace_id)
         runtime._warnings = (*environment.notes(), *sites.warnings)
-        runtime._apply(crawler)
+        if not crawler.settings.frozen:  # another project's spider keeps its own settings
+            runtime._apply(crawler)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime

@@ -114,7 +114,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A demo site with every defence on, and two proxies."""
     from fetchworker.demo.process import DemoProcess
 
-    with DemoProcess(tmp_path_factory.mktemp("demo"), "--behaviour", "demo", "--proxies", "2") as process:
+    with DemoProcess(
+        tmp_path_factory.mktemp("demo"), "--behaviour", "demo", "--wall-after", "4", "--proxies", "2"
+    ) as process:
         yield process
 
 

@@ -1,9 +1,10 @@
-"""``make demo``: the main job against the demo site, with everything that can go wrong on the way, and what came of it."""
+"""``make demo``: the main job against the demo site, all that can go wrong on its way, and what came of it."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -45,18 +46,19 @@ class Job:
 
 JOBS = (
     Job("the profile", ("-a", "user=nasa"), "nasa.jsonl"),
-    Job("its posts, page by page", ("-a", "user=nasa", "-a", "operation=posts", "-a", "limit=60"), "nasa-posts.jsonl"),
+    Job("its posts, page by page", ("-a", "user=nasa", "-a", "operation=posts", "-a", "limit=100"), "nasa-posts.jsonl"),
 )
 
 
 def run(folder: Path, project: Path) -> int:
     """Run all jobs; the exit code: 0 when each gave items and none went out without a proxy."""
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "site", ignore_errors=True)
     (folder / "sites.yaml").write_text(_SITES)
     print("A local site plays instagram with invented people. Nothing leaves this machine.\n")
-    with DemoProcess(folder / "site", "--behaviour", "demo", "--proxies", "2") as demo:
+    with DemoProcess(folder / "site", "--behaviour", "demo", "--wall-after", "4", "--proxies", "2") as demo:
         environment = _environment(folder, demo)
-        good = all([_run_job(job, folder, project, environment, demo) for job in JOBS])
+        good = all(_run_job(job, folder, project, environment, demo) for job in JOBS)
         records = demo.log()
     direct = _report(records)
     return 0 if good and not direct else 1
@@ -160,17 +162,16 @@ def _outcomes(log: Path) -> str:
 def _report(records: list[Record]) -> int:
     """Who did what at the site, and how many requests came by no proxy."""
     rows: dict[tuple[str, str], list[str]] = defaultdict(list)
-    struck = {
-        (record["connection"], record["path"]): record["what"] for record in records if record["type"] == "behaviour"
-    }
+    last: dict[tuple[int, str], list[str]] = {}
     direct = 0
     for record in records:
-        if record["type"] != "request":
-            continue
-        exit_ = record["peer"]
-        direct += not exit_.startswith("127.0.0.1") or exit_ == "127.0.0.1"
-        met = struck.get((record["connection"], record["path"]))
-        rows[exit_, _identity(record)].append(_step(record) + (f" → {met}" if met else ""))
+        place = (record.get("connection", 0), record.get("path", ""))
+        if record["type"] == "request":
+            direct += record["peer"] == "127.0.0.1"
+            steps = last[place] = rows[record["peer"], _identity(record)]
+            steps.append(_step(record))
+        elif record["type"] == "behaviour" and place in last:
+            last[place][-1] += f" → {record['what']}"
     print("At the site, by exit and identity (its cookie `mid`; – before it has one):")
     for (exit_, identity), steps in rows.items():
         print(f"  proxy{exit_.removeprefix('127.0.0.1')} {identity:9} {len(steps):3}  {', '.join(_folded(steps))}")

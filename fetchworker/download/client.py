@@ -8,6 +8,7 @@ ticket.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -178,6 +179,7 @@ class CurlClient:
             self._configure_lasting(handle, request)
             handle.configured = lasting
         curl.setopt(CurlOpt.URL, request.url)
+        _set_text(curl, CurlOpt.REQUEST_TARGET, request_target(request.url, request.proxy))
         curl.setopt(CurlOpt.TIMEOUT_MS, max(1, int(request.timeout * 1000)))
         _set_method(curl, request.method, request.body)
         curl.setopt(CurlOpt.HTTPHEADER, request.headers)
@@ -280,6 +282,27 @@ class ClientPool:
         self._clients.clear()
         self._stateless = None
         await asyncio.gather(*(client.close() for client in clients), *self._closing)
+
+
+#: curl rewrites these in a path: lower-case hex after %, dot segments, bytes that are no ASCII
+_REWRITTEN = re.compile(rb"%[0-9A-F]?[a-f]|%[a-f]|/\.|[\x80-\xff]")
+_UNSAFE = re.compile(rb"[\x00-\x20\x7f]")
+
+
+def request_target(url: bytes, proxy: Proxy | None) -> bytes | None:
+    """The target to send byte for byte, None where curl leaves the URL as it is (pure).
+
+    By a plain HTTP proxy without a tunnel the target is the whole URL.
+    """
+    scheme, _, rest = url.partition(b"://")
+    whole = url.partition(b"#")[0]
+    start = re.search(rb"[/?#]", rest)
+    target = rest[start.start() :].partition(b"#")[0] if start else b""
+    if not _REWRITTEN.search(target.partition(b"?")[0]) or _UNSAFE.search(target):
+        return None
+    if scheme.lower() == b"http" and proxy is not None and not proxy.scheme.startswith("socks"):
+        return whole
+    return target if target.startswith(b"/") else b"/" + target
 
 
 def _set_method(curl: Curl, method: str, body: bytes) -> None:

@@ -1,6 +1,6 @@
 """Impersonation profiles: what one version of a browser says about itself.
 
-TLS and HTTP/2 come from curl_cffi's target of the same name; the header values, their order and the stream weights stand
+TLS and HTTP/2 come from curl_cffi's target of the same name; header values, their order and stream weights stand
 in ``profiles.yaml`` (with their sources). A session has one profile for life.
 """
 
@@ -18,7 +18,7 @@ import yaml
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
-    import datetime
+    import datetime as dt
     from collections.abc import Mapping
 
 Destination = Literal["navigate", "xhr", "image", "script"]
@@ -29,7 +29,7 @@ Destination = Literal["navigate", "xhr", "image", "script"]
 class Template:
     """What a browser sends for one kind of request.
 
-    ``order`` holds lower-case names in the order of sending; ``custom`` and ``blink`` in it stand for headers that have
+    ``order`` holds lower-case names in the order of sending; ``<custom>`` and ``<blink>`` in it stand for headers that have
     no place of their own. ``weight`` (1–256) is the priority in the HTTP/2 HEADERS frame, None where the browser sends
     none; ``priority`` is the header, None for no header.
     """
@@ -45,8 +45,8 @@ class Profile:
     """One version of a browser on one system. Profiles are shared: get them from :func:`get_profile`.
 
     ``curl_target`` goes to ``Curl.impersonate()`` (which knows no aliases). The ``sec_ch_ua`` values are None in
-    browsers without client hints. ``recorded`` is the day the values were read. ``custom_headers`` tells whether fetch()
-    sends a script's headers in Blink's or in the listed order; ``fetch_user``, ``trailers``, ``post_revalidates`` and
+    browsers without client hints. ``recorded`` is the day the values were read. ``custom_headers``: does fetch()
+    send a script's headers in Blink's or in the listed order; ``fetch_user``, ``trailers``, ``post_revalidates`` and
     ``upgrade_insecure`` whether the browser sends ``sec-fetch-user``, ``te: trailers``, ``cache-control: max-age=0``
     with a form's POST, and ``upgrade-insecure-requests`` over https. ``storage_access`` is what
     ``sec-fetch-storage-access`` says on cross-site requests with cookies, None in browsers that lack it.
@@ -56,7 +56,7 @@ class Profile:
     curl_target: str
     family: str
     version: str
-    recorded: datetime.date
+    recorded: dt.date
     user_agent: str
     sec_ch_ua: str | None
     sec_ch_ua_mobile: str | None

@@ -121,7 +121,7 @@ def test_who_is_not_there_is_a_failure_line_and_no_item(project, calm):
     ("arguments", "told"),
     [
         (["-a", "usr=nasa"], "did you mean 'user'"),
-        (["-a", "operation=postz", "-a", "user=nasa"], "did you mean 'posts'"),
+        (["-a", "operation=profil", "-a", "user=nasa"], "did you mean 'profile'"),
         (["-a", "user=nasa", "-a", "limit=x", "-a", "operation=posts"], "limit"),
         (["-a", "user=two words"], "user"),
     ],

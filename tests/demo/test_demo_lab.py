@@ -54,7 +54,9 @@ async def test_cookie_chain_ends_with_the_right_jar(client: Any, base: str) -> N
 async def test_cookies_set_word_for_word(client: Any, base: str) -> None:
     answer = await client.get(f"{base}/cookies/set?a=1&b=2")
     assert answer.json()["cookies"] == {"a": "1", "b": "2"}
-    answer = await client.get(f"{base}/cookies/raw?line=c%3D3&line=a%3D%3B%20Max-Age%3D0&next=%2Fcookies")
+    answer = await client.get(
+        f"{base}/cookies/raw?line=c%3D3&line=a%3D%3B%20Path%3D%2F%3B%20Max-Age%3D0&next=%2Fcookies"
+    )
     assert answer.json()["cookies"] == {"b": "2", "c": "3"}
     answer = await client.get(f"{base}/cookies/raw?line=d%3D4%3B%20HttpOnly", quote=False)
     assert answer.headers.get_list("set-cookie") == ["d=4; HttpOnly"]

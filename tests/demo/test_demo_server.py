@@ -78,7 +78,8 @@ async def test_plain_http_keeps_order_case_and_repetition(serve: Any) -> None:
 
 async def test_chunked_request_bodies_and_pipelining(serve: Any) -> None:
     server = await serve(lambda request: Reply(200, (), request.body))
-    one = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: t\r\n\r\n"
+    chunks = b"3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: t\r\n\r\n"
+    one = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
     two = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nfg"
     answer = await raw(server.http_port, one + two)
     assert b"abcde" in answer
