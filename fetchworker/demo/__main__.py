@@ -107,8 +107,9 @@ async def _serve(options: argparse.Namespace) -> None:
             await stack.enter_async_context(_proxy(number, options, upstream, authority, log))
             for number in range(1, options.proxies + 1)
         ]
+        ended = _listen_for_the_end(stack)
         print(json.dumps(_ready(upstream, proxies)), flush=True)
-        await _end()
+        await ended.wait()
 
 
 def _proxy(
@@ -129,18 +130,16 @@ def _ready(upstream: UpstreamServer, proxies: list[ProxyServer]) -> dict[str, An
     }
 
 
-async def _end() -> None:
-    """Wait for SIGTERM, SIGINT, or the end of standard input if that is a pipe."""
+def _listen_for_the_end(stack: AsyncExitStack) -> asyncio.Event:
+    """Set on SIGTERM, SIGINT, or the end of standard input if that is a pipe."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, ended.set)
-    piped = _is_pipe(0)
-    if piped:
+    if _is_pipe(0):
         loop.add_reader(0, _read_on, ended)
-    await ended.wait()
-    if piped:
-        loop.remove_reader(0)
+        stack.callback(loop.remove_reader, 0)
+    return ended
 
 
 def _read_on(ended: asyncio.Event) -> None:

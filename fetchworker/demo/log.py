@@ -22,7 +22,7 @@ class Log:
 
     Args:
         path: a file that gets each as a line of JSON, at once.
-        keep: hold connections and requests in the lists; False counts them only, for long runs.
+        keep: hold everything in the lists; False counts requests only, for long runs.
         write: write them to the file; False writes events alone, for benchmarks.
     """
 
@@ -71,7 +71,8 @@ class Log:
     def event(self, kind: str, **facts: Any) -> None:
         """Note anything else."""
         record = {"type": kind, "at": time.time(), **facts}
-        self.events.append(record)
+        if self._keep:
+            self.events.append(record)
         self._write(record)
 
     def records(self) -> list[Record]:

@@ -81,8 +81,8 @@ def _rapidhash(data: bytes) -> int:
 
 def _short(data: bytes, seed: int) -> tuple[int, int, int]:
     size = len(data)
-    if size < 4:  # noqa: PLR2004
-        return data[0] << 56 | data[size >> 1] << 32 | data[-1], 0, seed
+    if size < 4:  # noqa: PLR2004  # a name of one character
+        return data[0] << 56 | data[0] << 32, 0, seed
     end = size - 4
     delta = (size & 24) >> (size >> 3)
     return _u32(data, 0) << 32 | _u32(data, end), _u32(data, delta) << 32 | _u32(data, end - delta), seed

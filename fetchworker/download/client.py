@@ -20,6 +20,7 @@ from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from fetchworker.proxies import Proxy
 
@@ -27,6 +28,8 @@ WRITE_ABORT = 0xFFFFFFFF
 ABORTED = 42
 _SOCKET_TIMEOUT = -1
 _TICK = 0.1  # seconds
+#: seconds for which a connection that answered is expected to live on
+_WARM = 30.0
 _HTTP_1_1 = 2
 _HTTP_2_ON_TLS = 4
 
@@ -96,6 +99,49 @@ class _Multi(AsyncCurl):
             await asyncio.sleep(_TICK)
 
 
+class _Gate:
+    """Lets one transfer open the connection to an origin; the others wait for its first answer and then share it.
+
+    A browser does so. curl's own switch for it (PIPEWAIT) now and then leaves a transfer waiting for ever (one in some
+    10,000 at the start of a connection, libcurl 8.23, 2026-11).
+    """
+
+    __slots__ = ("_opening", "_warm_until")
+
+    def __init__(self) -> None:
+        self._opening: asyncio.Future[None] | None = None
+        self._warm_until = 0.0
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        while loop.time() > self._warm_until:
+            if self._opening is None:
+                self._opening = loop.create_future()
+                break
+            await asyncio.shield(self._opening)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._open()
+
+    def opened_by(self, on_header: Callable[[bytes], int]) -> Callable[[bytes], int]:
+        """The header callback that opens the gate at the first line."""
+        if self._opening is None:
+            return on_header
+
+        def first(line: bytes) -> int:
+            self._warm_until = asyncio.get_running_loop().time() + _WARM
+            self._open()
+            return on_header(line)
+
+        return first
+
+    def _open(self) -> None:
+        opening, self._opening = self._opening, None
+        if opening is not None and not opening.done():
+            opening.set_result(None)
+
+
 class _Handle:
     """An easy handle with the lists that curl reads while it runs."""
 
@@ -126,6 +172,7 @@ class CurlClient:
         self._stateless = stateless
         self._multi = _Multi()
         self._idle: list[_Handle] = []
+        self._gates: dict[bytes, _Gate] = {}
         self.active = 0
         self._closed = False
 
@@ -140,8 +187,26 @@ class CurlClient:
         Raises:
             TransferError: curl gave up (code 23 when a callback returned ``WRITE_ABORT``).
         """
-        handle = self._idle.pop() if self._idle else _Handle()
         self.active += 1
+        try:
+            if self._stateless:
+                return await self._transfer(request, on_header, on_body)
+            async with self._gate(request.url) as gate:
+                return await self._transfer(request, gate.opened_by(on_header), on_body)
+        finally:
+            self.active -= 1
+
+    def _gate(self, url: bytes) -> _Gate:
+        origin = b"/".join(url.split(b"/", 3)[:3])
+        gate = self._gates.get(origin)
+        if gate is None:
+            gate = self._gates[origin] = _Gate()
+        return gate
+
+    async def _transfer(
+        self, request: TransferRequest, on_header: Callable[[bytes], int], on_body: Callable[[bytes], int]
+    ) -> TransferInfo:
+        handle = self._idle.pop() if self._idle else _Handle()
         running = reusable = False
         try:
             self._configure(handle, request)
@@ -160,7 +225,6 @@ class CurlClient:
                 raise TransferError(ABORTED, "the client was closed", 0)
             return _info(curl)
         finally:
-            self.active -= 1
             if running:  # cancelled: the transfer must not go on without us
                 self._multi.remove_handle(handle.curl)
             self._give_back(handle, reusable=reusable)
@@ -199,7 +263,6 @@ class CurlClient:
         curl.setopt(CurlOpt.NOSIGNAL, 1)
         curl.setopt(CurlOpt.PATH_AS_IS, 1)
         curl.setopt(CurlOpt.SUPPRESS_CONNECT_HEADERS, 1)
-        curl.setopt(CurlOpt.PIPEWAIT, 1)
         curl.setopt(CurlOpt.CONNECTTIMEOUT_MS, int(options.connect_timeout * 1000))
         if options.interface:
             curl.setopt(CurlOpt.INTERFACE, options.interface.encode())

@@ -42,7 +42,7 @@ class Plan:
 @lru_cache(maxsize=2048)
 def plan_for(profile: Profile, destination: Destination, trustworthy: bool, names: tuple[str, ...]) -> Plan:
     """The slots for a request whose caller sets ``names`` (lower case, in the caller's order)."""
-    order = [slot for slot in profile.templates[destination].order if trustworthy or not _secure_only(slot)]
+    order = [slot for slot in profile.templates[destination].order if trustworthy or _insecure(profile, slot)]
     own = [name for name in names if name not in order and name not in _BROWSERS_OWN]
     if BLINK in order:
         mapped = {name for name in names if name in ("accept", "content-type")}.union(own)
@@ -66,9 +66,11 @@ def _replaced(order: Iterable[str], marker: str, names: Sequence[str]) -> list[s
     return [*kept[:place], *names, *kept[place + 1 :]]
 
 
-def _secure_only(slot: str) -> bool:
-    # plain http is HTTP/1, where Chromium has no Priority (curl writes none there for any browser) and nobody te
-    return slot.startswith("sec-") or slot in ("priority", "te")
+def _insecure(profile: Profile, slot: str) -> bool:
+    # plain http is HTTP/1, which has no te and, except in Firefox, no priority (on TLS curl takes care of the latter)
+    if slot == "priority":
+        return profile.http1_priority
+    return not slot.startswith("sec-") and slot != "te"
 
 
 def _fixed(profile: Profile, destination: Destination, *, trustworthy: bool) -> Mapping[str, bytes]:

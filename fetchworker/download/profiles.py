@@ -29,9 +29,9 @@ Destination = Literal["navigate", "xhr", "image", "script"]
 class Template:
     """What a browser sends for one kind of request.
 
-    ``order`` holds lower-case names in the order of sending; ``<custom>`` and ``<blink>`` in it stand for headers that have
-    no place of their own. ``weight`` (1–256) is the priority in the HTTP/2 HEADERS frame, None where the browser sends
-    none; ``priority`` is the header, None for no header.
+    ``order`` holds lower-case names in the order of sending; ``<custom>`` and ``<blink>`` in it stand for headers that
+    have no place of their own. ``weight`` (1–256) is the priority in the HTTP/2 HEADERS frame, None where the browser
+    sends none; ``priority`` is the header, None for no header.
     """
 
     accept: str
@@ -45,11 +45,11 @@ class Profile:
     """One version of a browser on one system. Profiles are shared: get them from :func:`get_profile`.
 
     ``curl_target`` goes to ``Curl.impersonate()`` (which knows no aliases). The ``sec_ch_ua`` values are None in
-    browsers without client hints. ``recorded`` is the day the values were read. ``custom_headers``: does fetch()
-    send a script's headers in Blink's or in the listed order; ``fetch_user``, ``trailers``, ``post_revalidates`` and
-    ``upgrade_insecure`` whether the browser sends ``sec-fetch-user``, ``te: trailers``, ``cache-control: max-age=0``
-    with a form's POST, and ``upgrade-insecure-requests`` over https. ``storage_access`` is what
-    ``sec-fetch-storage-access`` says on cross-site requests with cookies, None in browsers that lack it.
+    browsers without client hints. ``recorded`` is the day the values were read. ``fetch_user``, ``trailers``,
+    ``http1_priority``, ``post_revalidates`` and ``upgrade_insecure``: does the browser send ``sec-fetch-user``,
+    ``te: trailers``, ``priority`` over HTTP/1, ``cache-control: max-age=0`` with a form's POST, and
+    ``upgrade-insecure-requests`` over https. ``storage_access`` is
+    what ``sec-fetch-storage-access`` says on cross-site requests with cookies, None in browsers that lack it.
     """
 
     name: str
@@ -63,9 +63,9 @@ class Profile:
     sec_ch_ua_platform: str | None
     accept_language: str
     accept_encoding: str
-    custom_headers: Literal["blink", "listed"]
     fetch_user: bool
     trailers: bool
+    http1_priority: bool
     post_revalidates: bool
     upgrade_insecure: bool
     storage_access: str | None
@@ -119,9 +119,9 @@ def _profile(name: str) -> Profile:
         sec_ch_ua_platform=own.get("sec_ch_ua_platform"),
         accept_language=own["accept_language"],
         accept_encoding=own["accept_encoding"],
-        custom_headers=family["custom_headers"],
         fetch_user=family.get("fetch_user", True),
         trailers=family.get("trailers", False),
+        http1_priority=family.get("http1_priority", False),
         post_revalidates=family.get("post_revalidates", False),
         upgrade_insecure=own.get("upgrade_insecure", True),
         storage_access=own.get("storage_access"),
