@@ -11,6 +11,7 @@ Parsers make items with :meth:`Item.draft`, which checks nothing; :func:`validat
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -35,6 +36,21 @@ Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
 Count = Annotated[int, Field(ge=0)]
 
 
+@cache
+def _default_values(cls: type[BaseModel]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The defaults of a model, and which of them are containers of which each draft needs its own."""
+    values = {name: field.default for name, field in cls.model_fields.items() if not field.is_required()}
+    return values, tuple(name for name, value in values.items() if isinstance(value, list | dict))
+
+
+def _defaults(cls: type[BaseModel]) -> dict[str, Any]:
+    values, containers = _default_values(cls)
+    fresh = values.copy()
+    for name in containers:
+        fresh[name] = fresh[name].copy()
+    return fresh
+
+
 class Part(BaseModel):
     """A value inside an item (an author, a medium, a link)."""
 
@@ -43,10 +59,15 @@ class Part(BaseModel):
     @classmethod
     def draft(cls, **values: Any) -> Self:
         """Make the object unchecked; unknown names are kept, so that :func:`validate` can name them."""
-        made: Self = cls.model_construct(**values)
-        unknown = values.keys() - cls.model_fields.keys()
-        if unknown:
-            made.__dict__.update({name: values[name] for name in unknown})
+        made = cls.__new__(cls)
+        # what pydantic's model_construct does, without asking each field for its default: pages hold many items
+        fields = _defaults(cls)
+        fields.update(values)
+        set_attribute = object.__setattr__
+        set_attribute(made, "__dict__", fields)
+        set_attribute(made, "__pydantic_fields_set__", set(values))
+        set_attribute(made, "__pydantic_extra__", None)
+        set_attribute(made, "__pydantic_private__", None)
         return made
 
 

@@ -7,6 +7,7 @@ is needed: a crawl of stateless requests never talks to Redis.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import secrets
 import time
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from fetchworker.sites import SiteConfig, Sites
 
 logger = logging.getLogger(__name__)
+#: allocations before a collection of the youngest objects, and how many of those before one of the older ones
+GC_THRESHOLDS = (20_000, 50, 100)
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
@@ -90,6 +93,7 @@ class Runtime:
         runtime._warnings = (*environment.notes(), *sites.warnings)
         if not crawler.settings.frozen:  # another project's spider keeps its own settings
             runtime._apply(crawler)
+            crawler.signals.connect(_settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
@@ -288,6 +292,17 @@ def _told(error: BaseException) -> dict[str, Any]:
         return {"type": error.type, "message": error.message, "outcome": None, **error.context}
     kind = "ROBOTS_DENIED" if isinstance(error, IgnoreRequest) else "FETCH_ERROR"
     return {"type": kind, "message": f"{type(error).__name__}: {error}", "outcome": None}
+
+
+def _settle_memory() -> None:
+    """Tell the garbage collector that what is loaded by now stays, and to look less often.
+
+    A crawl makes many short-lived objects beside a large permanent heap: with the defaults the collector takes a sixth
+    of the CPU of a request (2026-11).
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
