@@ -30,6 +30,7 @@ _SOCKET_TIMEOUT = -1
 _TICK = 0.1  # seconds
 #: seconds for which a connection that answered is expected to live on
 _WARM = 30.0
+_BUFFER = 128 * 1024  # bytes that one read takes at most: fewer calls into Python for big bodies
 _HTTP_1_1 = 2
 _HTTP_2_ON_TLS = 4
 
@@ -261,6 +262,7 @@ class CurlClient:
         if request.weight:
             curl.setopt(CurlOpt.STREAM_WEIGHT, request.weight)
         curl.setopt(CurlOpt.NOSIGNAL, 1)
+        curl.setopt(CurlOpt.BUFFERSIZE, _BUFFER)
         curl.setopt(CurlOpt.PATH_AS_IS, 1)
         curl.setopt(CurlOpt.SUPPRESS_CONNECT_HEADERS, 1)
         curl.setopt(CurlOpt.CONNECTTIMEOUT_MS, int(options.connect_timeout * 1000))
