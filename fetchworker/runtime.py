@@ -23,6 +23,7 @@ from fetchworker.exports.failures import CrawlRecords
 from fetchworker.proxies import Proxy, ProxyManager, ProxyResult
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
+from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
 from fetchworker.telemetry.redaction import register_secret
 
@@ -93,6 +94,7 @@ class Runtime:
         runtime._warnings = (*environment.notes(), *sites.warnings)
         if not crawler.settings.frozen:  # another project's spider keeps its own settings
             runtime._apply(crawler)
+            crawler.signals = QuickSignals(crawler)
             crawler.signals.connect(_settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
-from pydispatch import dispatcher
 from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import ResponseDataLossError
@@ -34,6 +33,7 @@ from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ConfigError, ProxyExhaustedError
 from fetchworker.proxies import parse_proxies
 from fetchworker.runtime import Runtime
+from fetchworker.signals import has_listeners
 
 if TYPE_CHECKING:
     from typing import Self
@@ -111,7 +111,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             request,
             maxsize=meta.get("download_maxsize", self._maxsize),
             warnsize=meta.get("download_warnsize", self._warnsize),
-            signalled=(_has_listeners(sender, signals.headers_received), _has_listeners(sender, signals.bytes_received)),
+            signalled=(has_listeners(sender, signals.headers_received), has_listeners(sender, signals.bytes_received)),
         )
 
     def _failed(
@@ -209,15 +209,6 @@ def _own_headers(request: Request) -> list[bytes]:
     ]
     lines.extend(name + b":" for name in _CURL_DEFAULTS if name not in request.headers)
     return lines
-
-
-def _has_listeners(sender: object, signal: object) -> bool:
-    """Whether sending the signal could reach anybody: sending costs more than the whole of a small answer."""
-    for group in (id(sender), id(dispatcher.Any)):
-        connected = dispatcher.connections.get(group)
-        if connected and connected.get(signal):
-            return True
-    return False
 
 
 def _response(
