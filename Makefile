@@ -1,46 +1,67 @@
-# make demo   the main job, against a local site with invented people
-# make test   all tests
-# make lint   ruff, mypy, layers
-PYTHON ?= python3
-VENV   ?= .venv
-BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+# make demo    the main job, against a local site with invented people
+# make test    all tests; ARGS="-k proxies" passes options to pytest
+# make lint    ruff, mypy, layers
+# make bench   what a request costs, beside other download handlers
+# make clean   remove the virtual environment and what was built
+#
+# The first run installs into .venv and needs the network; later ones do not. Python 3.11, 3.12 or 3.13 is found by
+# itself; PYTHON=/path/to/python names one, VENV=.venv-3.13 another folder.
 
-.PHONY: demo test lint bench clean help
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && { echo "$$p"; exit; }; \
+	done; echo python3)
+VENV ?= .venv
+ARGS ?=
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+NEEDS := $(READY)-venv pyproject.toml constraints.txt
+
+.PHONY: help demo test lint bench clean
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# \{0,1\}//p; /^$$/q' Makefile
 
-$(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11, 3.12 or 3.13 is needed, this is %d.%d (set PYTHON=)" % sys.version_info[:2] if not (3, 11) <= sys.version_info[:2] < (3, 14) else 0)'
-	@$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
-
-$(STAMP)-demo: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[demo]'
-	@touch $@
-
-$(STAMP)-test: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
-	@touch $@
-
-$(STAMP)-bench: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
-	@touch $@
-
-demo: $(STAMP)-demo
+demo: $(READY)-demo
 	@$(BIN)/python -m fetchworker.demo run
 
-test: $(STAMP)-test
-	$(BIN)/python -m pytest
+test: $(READY)-test
+	@$(BIN)/python -m pytest $(ARGS)
 
-lint: $(STAMP)-test
+lint: $(READY)-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP)-bench
-	$(BIN)/python benchmarks/crawl.py
+bench: $(READY)-bench
+	@$(BIN)/python benchmarks/crawl.py
 
 clean:
-	rm -rf $(VENV) .fetchworker build *.egg-info
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(READY)-venv:
+	@"$(PYTHON)" -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else \
+	"Python 3.11, 3.12 or 3.13 is needed; $(PYTHON) is %d.%d. Name another: make PYTHON=/path/to/python" % v)' || exit 1
+	@"$(PYTHON)" -c 'import venv, ensurepip' || { \
+	echo "This Python cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@rm -rf $(VENV)
+	@"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+# `test` and `bench` hold all that `demo` needs
+define install
+@echo "Installing fetchworker[$(1)] into $(VENV) ..."
+@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[$(1)]'
+@touch $(READY)-demo $@
+endef
+
+$(READY)-demo: $(NEEDS)
+	$(call install,demo)
+
+$(READY)-test: $(NEEDS)
+	$(call install,test)
+
+$(READY)-bench: $(NEEDS)
+	$(call install,bench)

@@ -163,7 +163,7 @@ class Runtime:
         """Whether a session's exit is gone from the list, or out of use while another one could be had."""
         if self.proxies.get(proxy_id) is None:
             return True
-        return not self.proxies.usable(proxy_id, self.site) and self.proxies.available(self.site) > 0
+        return self.config.on_block == "rotate" and not self.proxies.usable(proxy_id, self.site) and self.proxies.available(self.site) > 0
 
     def proxies_told(self) -> str:
         """How the proxies stand, for an error."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from scrapy.utils.test import get_crawler
 from fetchworker.demo.lab import lab_app
 from fetchworker.demo.server import UpstreamServer
 from fetchworker.download.curl import CurlDownloadHandler
+from fetchworker.telemetry.attribution import set_process
 
 
 class LabSpider(Spider):
@@ -26,10 +27,12 @@ async def lab() -> AsyncIterator[UpstreamServer]:
 
 
 @pytest.fixture
-def environment(lab, tmp_path, monkeypatch) -> None:
+def environment(lab, tmp_path, monkeypatch) -> Iterator[None]:
     monkeypatch.setenv("FETCHWORKER_CA_FILE", lab.ca_pem_path)
     monkeypatch.setenv("FETCHWORKER_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("FETCHWORKER_HOST_MAP", json.dumps(lab.host_map()))
+    yield
+    set_process(crawl_id=None, trace_id=None)
 
 
 @pytest.fixture

@@ -1,0 +1,165 @@
+"""A site of test routes with proxies in front of it, in a thread beside the crawls, and a Redis for their queue."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from fetchworker.demo.lab import lab_app, text
+from fetchworker.demo.model import App, Reply, RequestInfo
+from fetchworker.demo.proxy import ProxyServer
+from fetchworker.demo.server import UpstreamServer
+from fetchworker.redis import connect_sync, release, resolve_redis_url
+
+HOSTS = ("lab.example", "other.example", "robots.example", "www.instagram.com")
+BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
+
+
+class Lab:
+    """The lab's routes under several names, with proxies at 127.0.0.11 and up; ``app`` may be put in their place."""
+
+    def __init__(self, *, proxies: int = 2, **options: Any) -> None:
+        self.app: App = self.plain
+        self.robots: dict[str, Callable[[], Reply]] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._stack = AsyncExitStack()
+        self._thread.start()
+        self.run(self._start(proxies, options))
+
+    def run(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    async def _start(self, proxies: int, options: dict[str, Any]) -> None:
+        server = UpstreamServer(lambda request: self.app(request), hosts=HOSTS, **options)
+        self.server = await self._stack.enter_async_context(server)
+        self.records_of = self.server.log
+        self.exits = [
+            await self._stack.enter_async_context(
+                ProxyServer(self.host_map, log=server.log, source=f"127.0.0.{11 + number}", name=f"proxy{number}")
+            )
+            for number in range(proxies)
+        ]
+
+    def close(self) -> None:
+        self.run(self._stack.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def reset(self) -> None:
+        self.app = self.plain
+        self.robots.clear()
+        self.server.log.clear()
+
+    def plain(self, request: RequestInfo) -> Any:
+        """The lab's routes, with a robots.txt for hosts that have one."""
+        if request.route == "/robots.txt":
+            answer = self.robots.get(request.host)
+            return answer() if answer else text("none\n", 404)
+        return lab_app(request)
+
+    # what ``Project.use`` asks of a demo
+
+    @property
+    def ca(self) -> str:
+        return self.server.ca_pem_path
+
+    @property
+    def host_map(self) -> dict[str, str]:
+        return self.server.host_map()
+
+    @property
+    def ready(self) -> dict[str, Any]:
+        return {"host_map": self.host_map}
+
+    @property
+    def proxies(self) -> list[str]:
+        return [proxy.url for proxy in self.exits]
+
+    @property
+    def requests(self) -> list[RequestInfo]:
+        """What came, robots.txt left out."""
+        return [request for request in self.server.log.requests if request.route != "/robots.txt"]
+
+    @property
+    def paths(self) -> list[str]:
+        return [request.path for request in self.requests]
+
+    def log(self, kind: str) -> list[dict[str, Any]]:
+        return [record for record in self.server.log.records() if record["type"] == kind]
+
+
+@pytest.fixture(scope="module")
+def _lab() -> Iterator[Lab]:
+    made = Lab()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def lab(_lab: Lab) -> Lab:
+    """A site for the module, with nothing seen yet."""
+    _lab.reset()
+    return _lab
+
+
+@pytest.fixture
+def make_lab() -> Iterator[Callable[..., Lab]]:
+    """Sites of the test's own kind."""
+    made: list[Lab] = []
+
+    def make(**options: Any) -> Lab:
+        made.append(Lab(**options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def fetch(project: Any, lab: Lab) -> Callable[..., Any]:
+    """Runs ``scrapy crawl fetch`` with arguments; the items, the failures, and the process's end."""
+    project.use(lab)
+    entry(project)
+
+    def run(url: str, *options: str, **arguments: Any) -> tuple[list[dict], list[dict], Any]:
+        told = {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}
+        pairs = [part for name, value in told.items() for part in ("-a", f"{name}={value}")]
+        done = project.scrapy(
+            "crawl", "fetch", "-a", f"url={url}", *pairs, "-O", str(project.folder / "f.jsonl"), *options
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return project.lines("f.jsonl"), project.records("failures"), done
+
+    return run
+
+
+def entry(project: Any, **values: Any) -> None:
+    """Write sites.yaml with these values for `fetch`."""
+    base = {"proxy": "preferred", "delay": 0, "retries": 2, "robots": "ignore", "timeout": 10, "backoff": BACKOFF}
+    sites = {"instagram": base, "fetch": {**base, **values}}
+    (project.folder / "sites.yaml").write_text(json.dumps({"sites": sites}))
+
+
+@pytest.fixture
+def sites(project: Any) -> Callable[..., None]:
+    """Changes the entry of `fetch` in sites.yaml."""
+    return lambda **values: entry(project, **values)
+
+
+@pytest.fixture
+def queue(project: Any) -> Iterator[Any]:
+    """The Redis that the project's crawls share."""
+    endpoint = resolve_redis_url(None, project.folder / "state", keep_running=False)
+    client = connect_sync(endpoint)
+    yield client
+    client.close()
+    release(endpoint)
