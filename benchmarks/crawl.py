@@ -3,9 +3,9 @@
     python benchmarks/crawl.py [--pages N] [--big-pages N] [--rounds N] [--flat N]
 
 Stacks: fetchworker (16 named sessions in Redis, impersonation, outcome, validation, durable JSON lines), Scrapy's
-default handler, scrapy-impersonate, and stock Scrapy with a handler that answers at once ("the ceiling"). Pages of 1 KB and
-100 KB, 16 at once, one item a page. Prints CPU per request of the crawling process, requests a second, and the ratios;
-then RSS over a long crawl. Rounds alternate between the stacks and the median counts.
+default handler, scrapy-impersonate, and stock Scrapy with a handler that answers at once ("the ceiling"). Pages of
+1 KB and 100 KB, 16 at once, one item a page. Prints CPU per request of the crawling process, requests a second, and the
+ratios; then RSS over a long crawl. Rounds alternate between the stacks and the median counts.
 """
 
 from __future__ import annotations

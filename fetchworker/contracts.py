@@ -76,9 +76,9 @@ class Token:
 class Fetch:
     """A request that a site's operation would make.
 
-    ``strategy`` names the way (shown in logs, stats and failures). ``form`` is sent urlencoded in this order; ``cookies`` join those of the session;
-    ``token_headers`` and ``token_form`` are filled from the session at the last moment and are not part of the
-    request's fingerprint. ``harvest``: run the site's token extractor over the answer.
+    ``strategy`` names the way (shown in logs, stats and failures). ``form`` is sent urlencoded in this order;
+    ``cookies`` join those of the session. ``token_headers`` and ``token_form`` are filled from the session at the last
+    moment and are not part of the request's fingerprint. ``harvest``: run the site's token extractor over the answer.
     """
 
     strategy: str

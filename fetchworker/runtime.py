@@ -124,9 +124,9 @@ class Runtime:
     def _shared_queue(self) -> dict[str, Any]:
         """Settings of the queue that all workers of a site share (scrapy-redis's classes and key names)."""
         return {
-            "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+            "SCHEDULER": "fetchworker.frontier.scheduler.Scheduler",
             "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
-            "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.PriorityQueue",
+            "SCHEDULER_QUEUE_CLASS": "fetchworker.frontier.scheduler.PriorityQueue",
             "SCHEDULER_SERIALIZER": "fetchworker.frontier.codec",
             "SCHEDULER_PERSIST": True,
             **self._redis_settings(),
@@ -163,7 +163,9 @@ class Runtime:
         """Whether a session's exit is gone from the list, or out of use while another one could be had."""
         if self.proxies.get(proxy_id) is None:
             return True
-        return self.config.on_block == "rotate" and not self.proxies.usable(proxy_id, self.site) and self.proxies.available(self.site) > 0
+        if self.config.on_block == "keep" or self.proxies.usable(proxy_id, self.site):
+            return False
+        return self.proxies.available(self.site) > 0
 
     def proxies_told(self) -> str:
         """How the proxies stand, for an error."""

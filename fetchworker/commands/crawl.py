@@ -31,8 +31,8 @@ class Command(ScrapyCrawl):
     def long_desc(self) -> str:
         return (
             "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
-            "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. Exit codes: "
-            "0 done, 1 failed (also: every request failed), 2 wrong arguments or configuration."
+            "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
+            "Exit codes: 0 done, 1 failed (also: every request failed), 2 wrong arguments or configuration."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -45,8 +45,8 @@ class Command(ScrapyCrawl):
             self.exitcode = FAILED
 
     def _usable(self, name: str, opts: argparse.Namespace) -> bool:
-        from fetchworker.errors import ArgumentError, ConfigError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
+        from fetchworker.errors import ArgumentError, ConfigError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.runtime import load_configuration  # noqa: PLC0415  # as above
         from fetchworker.sites import check_profiles  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above

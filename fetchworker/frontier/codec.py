@@ -11,8 +11,10 @@ from typing import Any
 
 import orjson
 
+#: the meta key of an unstored identity that a redirect or a warm-up carries on
+CARRIED = "fw_identity"
 #: meta keys that belong to one try in one process
-VOLATILE = frozenset({"fw_wire", "fw_identity", "download_latency", "download_slot"})
+VOLATILE = frozenset({"fw_wire", CARRIED, "download_latency", "download_slot"})
 
 
 def dumps(request: dict[str, Any]) -> bytes:

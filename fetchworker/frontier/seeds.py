@@ -70,9 +70,14 @@ class SeedReader:
     async def _bury(self, raw: bytes, error: ArgumentError) -> None:
         self.dead += 1
         logger.warning("bad seed moved to %s:dead: %s", self._key, error.message.partition("\n")[0])
-        record: dict[str, Any] = {"error": error.message, "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
-        try:
-            record["seed"] = raw.decode()
-        except UnicodeDecodeError:
-            record["seed_base64"] = base64.b64encode(raw).decode()
-        await self._redis.rpush(f"{self._key}:dead", orjson.dumps(record))
+        await self._redis.rpush(f"{self._key}:dead", dead_record(raw, error.message))
+
+
+def dead_record(raw: bytes, error: str) -> bytes:
+    """What a dead list keeps of an entry: as it came, with the reason."""
+    record: dict[str, Any] = {"error": error, "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    try:
+        record["seed"] = raw.decode()
+    except UnicodeDecodeError:
+        record["seed_base64"] = base64.b64encode(raw).decode()
+    return orjson.dumps(record)

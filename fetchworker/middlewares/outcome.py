@@ -17,11 +17,13 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
+from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.download.wire import WIRE, Wire, page_of
 from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
+from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.policy import Plan, plan_error, plan_verdict, wait
-from fetchworker.middlewares.session import CARRIED
+from fetchworker.middlewares.warmup import uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
 from fetchworker.proxies import ProxyResult
 from fetchworker.runtime import Runtime
@@ -44,6 +46,7 @@ RETRIED = (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
+_ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 _RESULTS = {
     Outcome.BLOCKED: ProxyResult.BLOCKED,
     Outcome.CHALLENGE: ProxyResult.BLOCKED,
@@ -80,6 +83,8 @@ class OutcomeMiddleware:
                 wire.session.tokens.update(self._extract(page))
                 await runtime.keep(request.meta.get("fw_session"), wire.session)
             return response
+        if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
+            return response  # what asks for it (robots.txt, say) takes absence for an answer
         plan = self._plan(request, verdict)
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire)
@@ -93,7 +98,7 @@ class OutcomeMiddleware:
             retries=config.retries,
             backoff=config.backoff,
             rotates=config.on_block == "rotate",
-            refreshed=bool(request.meta.get("fw_refreshed")),
+            refreshed=bool(request.meta.get("fw_refreshed")) or not uses_tokens(request.meta),
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )
 

@@ -16,6 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ContractError, ProxyExhaustedError
+from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
 from fetchworker.runtime import Runtime
 
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
     from fetchworker.proxies import Proxy
     from fetchworker.sessions import Session
 
-#: the identity that has the request's own cookies already
-_TAKEN = "fw_cookies_taken"
-#: an unstored identity that a redirect or a warm-up carries on
-CARRIED = "fw_identity"
+#: the identity that has the request's own cookies already, and the host that they are for
+_TAKEN, _HOST = "fw_cookies_taken", "fw_cookies_host"
 #: how often an identity may be replaced under a request that waits for its tokens
 _WARMUPS = 2
 
@@ -154,14 +153,15 @@ class SessionMiddleware:
 
 def _take_cookies(request: Request, session: Session) -> None:
     """Put the caller's cookies (``Request.cookies`` or a Cookie header) into the jar; an answer's win over them."""
-    if request.meta.get(_TAKEN) == session.identity:
-        return
+    host = urlparse_cached(request).hostname
+    if request.meta.get(_TAKEN) == session.identity or request.meta.setdefault(_HOST, host) != host:
+        return  # they are there already, or a redirect led to another host
     pairs = [(name, value) for name, value in _given(request.cookies) if name]
     header = request.headers.get(b"Cookie")
     if header:
         del request.headers[b"Cookie"]
-        request.cookies = dict(pairs) | {name.strip(): value.strip() for name, _, value in _crumbs(header)}
-        pairs = list(request.cookies.items())
+        pairs += [(name.strip(), value.strip()) for name, _, value in _crumbs(header)]
+        request.cookies = dict(pairs)  # a further try needs them as well
     if pairs:
         for name, value in pairs:
             session.jar.set(name, value, url=request.url, now=time.time())
@@ -187,7 +187,7 @@ def _fill_tokens(request: Request, session: Session) -> None:
         if value is not None:
             request.headers[name] = value
     places = request.meta.get("fw_token_form")
-    if places:
+    if places and request.method == "POST":  # a redirect may have made it a GET
         pairs = parse_qsl(request.body.decode(), keep_blank_values=True)
         filled = [(key, value) for key, value in pairs if key not in places]
         filled += [(key, session.tokens.get(token) or default or "") for key, (token, default) in places.items()]

@@ -23,6 +23,11 @@ def wanted_tokens(meta: dict[str, Any]) -> set[str]:
     return {token for token, default in places if default is None}
 
 
+def uses_tokens(meta: dict[str, Any]) -> bool:
+    """Whether a request takes values from its session."""
+    return bool(meta.get("fw_token_headers") or meta.get("fw_token_form"))
+
+
 class Warmup:
     """Runs one warm-up per identity at a time; who comes meanwhile waits for it."""
 

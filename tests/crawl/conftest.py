@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -124,20 +125,59 @@ def make_lab() -> Iterator[Callable[..., Lab]]:
         each.close()
 
 
+@dataclass(frozen=True)
+class Crawled:
+    """A crawl that ended; ``failed`` holds the failures of all crawls of the project so far."""
+
+    items: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
+    code: int
+    log: str
+
+    @property
+    def item(self) -> dict[str, Any]:
+        assert len(self.items) == 1, (self.failed, self.log)
+        return self.items[0]
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The JSON that a route of the lab answered with."""
+        return json.loads(self.item["body"])
+
+
+def crawled(project: Any, done: Any) -> Crawled:
+    assert "Traceback" not in done.stderr, done.stderr
+    assert "Deprecat" not in done.stderr, done.stderr
+    return Crawled(project.lines("f.jsonl"), project.records("failures"), done.returncode, done.stderr)
+
+
+@pytest.fixture
+def serve(project: Any, lab: Lab, queue: Any) -> Callable[..., Any]:
+    """Pushes seeds and runs ``scrapy crawl fetch`` on the shared queue until they are done."""
+    project.use(lab)
+    entry(project)
+
+    def run(*seeds: Any, spider: str = "fetch", options: tuple[str, ...] = ()) -> Crawled:
+        raw = [seed if isinstance(seed, str | bytes) else json.dumps(seed) for seed in seeds]
+        if raw:
+            queue.rpush(f"{spider}:start_urls", *raw)
+        output = ("-s", "SCHEDULER_IDLE_BEFORE_CLOSE=1", "-O", str(project.folder / "f.jsonl"))
+        return crawled(project, project.scrapy("crawl", spider, *output, *options))
+
+    return run
+
+
 @pytest.fixture
 def fetch(project: Any, lab: Lab) -> Callable[..., Any]:
     """Runs ``scrapy crawl fetch`` with arguments; the items, the failures, and the process's end."""
     project.use(lab)
     entry(project)
 
-    def run(url: str, *options: str, **arguments: Any) -> tuple[list[dict], list[dict], Any]:
+    def run(url: str, *options: str, **arguments: Any) -> Crawled:
         told = {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}
         pairs = [part for name, value in told.items() for part in ("-a", f"{name}={value}")]
-        done = project.scrapy(
-            "crawl", "fetch", "-a", f"url={url}", *pairs, "-O", str(project.folder / "f.jsonl"), *options
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return project.lines("f.jsonl"), project.records("failures"), done
+        output = () if "-o" in options else ("-O", str(project.folder / "f.jsonl"))
+        return crawled(project, project.scrapy("crawl", "fetch", "-a", f"url={url}", *pairs, *output, *options))
 
     return run
 
