@@ -7,25 +7,25 @@ pages until the limit or the end, stamps items, and writes a failure line when a
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlencode
 
-import orjson
-from scrapy import Request, Spider
+from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
-from fetchworker.contracts import Call, Fetch, Page, Parsed, Token
+from fetchworker.contracts import Call, Fetch, Page, Parsed
 from fetchworker.download.wire import page_of
 from fetchworker.errors import ArgumentError, ContractError, FetchworkerError, OutcomeError
 from fetchworker.runtime import Runtime
 from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
+from fetchworker.spiders.paging import dump_items, is_shell, load_items, turn
+from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, request_id
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from typing import Self
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
@@ -84,8 +84,16 @@ class SiteSpider(Spider):
         if self.started is not None:
             yield self.request(self.started)
             return
-        async for seed in self.runtime.seeds(self.resolver.seed):
-            yield self.request(seed)
+        async for request in self.runtime.seeds(self.seed_request):
+            yield request
+
+    def seed_request(self, raw: bytes) -> Request:
+        """The request for a seed of the shared queue.
+
+        Raises:
+            ArgumentError: the seed names no call, or one that there is no way to do.
+        """
+        return self.request(self.resolver.seed(raw))
 
     def request(self, started: Started) -> Request:
         """The first request of a call."""
@@ -103,9 +111,7 @@ class SiteSpider(Spider):
     def _request(self, call: Call[Any], strategy: int, session: str | None, *, priority: int = 0) -> Request:
         fetches = self.operations[call.operation].fetches(self, call)
         if not fetches:
-            raise ContractError(
-                f"{call.operation}: a strategy", f"{self.name} has no way to do {call.operation} from these arguments"
-            )
+            raise ArgumentError(f"{self.name} has no way to do {call.operation} from these arguments")
         fetch = fetches[strategy]
         meta: dict[str, Any] = {
             "fw_call": dump_call(call),
@@ -126,29 +132,47 @@ class SiteSpider(Spider):
         page = page_of(response)
         try:
             parsed = await self._parsed(self.operations[call.operation].parse, page, call)
-        except ContractError as exc:
+        except Exception as exc:  # a parser's bug must not cost the call its other ways
+            if not isinstance(exc, ContractError):
+                self.logger.exception("%s %s: the parser broke on %s", self.name, call.operation, response.url)
             async for another in self._after_failure(response.request, exc, page):
                 yield another
             return
+        if is_shell(parsed.items) and self._other_way(meta):
+            yield self._again(response.request, call, meta["fw_strategy"][0] + 1, shell=dump_items(parsed.items))
+            return
         items, counted = self._limited(call, parsed)
-        stamp = self._stamp(call, response)
+        stamp = self._stamp(call, response.url)
         for place, item in enumerate(items):
             stamp(item, place)
             self.complete(item, response)
             yield item
         following = self._following(call, parsed, counted)
-        if following is not None:
-            yield self._again(response.request, following, 0)
-        else:
+        if following is None:
             await self._end(meta)
+            return
+        try:
+            yield self._again(response.request, following, 0)
+        except ArgumentError as exc:
+            async for another in self._after_failure(response.request, exc, None):
+                yield another
 
-    def _again(self, request: Request | None, call: Call[Any], strategy: int) -> Request:
+    def _again(
+        self, request: Request | None, call: Call[Any], strategy: int, *, shell: list[dict[str, Any]] | None = None
+    ) -> Request:
         """A further request of the same chain: next page or next strategy, same session."""
         assert request is not None
         again = self._request(call, strategy, request.meta.get("fw_session"), priority=request.priority)
         if request.meta.get("fw_session_ends"):
             again.meta["fw_session_ends"] = True
+        if strategy and (shell or request.meta.get("fw_shell")):
+            again.meta["fw_shell"] = shell or request.meta["fw_shell"]
         return again
+
+    @staticmethod
+    def _other_way(meta: Mapping[str, Any]) -> bool:
+        strategy, count, _ = meta["fw_strategy"]
+        return bool(strategy + 1 < count)
 
     async def _end(self, meta: dict[str, Any]) -> None:
         """The call is over: a session made for it alone is of no more use."""
@@ -181,14 +205,16 @@ class SiteSpider(Spider):
     def _following(self, call: Call[Any], parsed: Parsed, counted: int) -> Call[Any] | None:
         limit = getattr(call.params, "limit", None)
         pages = self.operations[call.operation].counts is not None
-        if not pages or parsed.cursor is None or parsed.cursor == call.cursor:
+        if not pages or parsed.cursor is None or (limit is not None and call.seen + counted >= limit):
             return None
-        if limit is not None and call.seen + counted >= limit:
+        cycle = turn(call.state.get("fw_cycle"), call.cursor, parsed.cursor)
+        if cycle is None:
+            self.logger.warning("%s %s: the pages repeat (cursor %s), stopped", self.name, call.operation, call.cursor)
             return None
-        return call.then(cursor=parsed.cursor, seen=counted, state=parsed.state)
+        return call.then(cursor=parsed.cursor, seen=counted, state={**parsed.state, "fw_cycle": cycle})
 
-    def _stamp(self, call: Call[Any], response: Response) -> Callable[[Item, int], None]:
-        rid = response.meta["fw_request_id"]
+    def _stamp(self, call: Call[Any], url: str) -> Callable[[Item, int], None]:
+        rid = request_id(self.name, call)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
         def stamp(item: Item, place: int) -> None:
@@ -198,7 +224,7 @@ class SiteSpider(Spider):
             values["operation"] = call.operation
             values["fetched_at"] = now
             if values.get("url") is None:
-                values["url"] = response.url
+                values["url"] = url
 
         return stamp
 
@@ -212,19 +238,25 @@ class SiteSpider(Spider):
 
     async def _after_failure(
         self, request: Request | None, error: BaseException, page: Page | None
-    ) -> AsyncIterator[Request]:
+    ) -> AsyncIterator[Any]:
         assert request is not None
         assert self.runtime
-        strategy, count, name = request.meta["fw_strategy"]
+        strategy, _, name = request.meta["fw_strategy"]
         final = isinstance(error, OutcomeError) and error.outcome in _FINAL_OUTCOMES
         call = self.load_call(request.meta["fw_call"])
-        if not final and strategy + 1 < count and not isinstance(error, CloseSpider):
+        if not final and self._other_way(request.meta) and not isinstance(error, CloseSpider | ArgumentError):
             self.logger.info("%s %s: strategy %s failed (%s), trying the next", self.name, call.operation, name, error)
             self.runtime.count(f"strategy_failed/{self.name}/{call.operation}/{name}")
             yield self._again(request, call, strategy + 1)
-        else:
+            return
+        shell = load_items(request.meta.get("fw_shell", ()))
+        stamp = self._stamp(call, request.url)
+        for place, item in enumerate(shell):  # less than the site has, and marked so: better than nothing
+            stamp(item, place)
+            yield item
+        if not shell:
             self.runtime.record_failure(request, error, page)
-            await self._end(request.meta)
+        await self._end(request.meta)
 
     # ── calls in requests ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -241,67 +273,3 @@ class SiteSpider(Spider):
             seen=dumped.get("seen", 0),
             state=dumped.get("state", {}),
         )
-
-
-def dump_call(call: Call[Any]) -> dict[str, Any]:
-    """A call as JSON values, for ``meta["fw_call"]``."""
-    return {
-        "operation": call.operation,
-        "params": call.params.model_dump(mode="json", exclude_defaults=True),
-        "cursor": call.cursor,
-        "page": call.page,
-        "seen": call.seen,
-        "state": dict(call.state),
-    }
-
-
-def request_id(site: str, call: Call[Any]) -> str:
-    """A stable id: the same work asked for twice has the same one, whatever strategy and session did it."""
-    params = call.params.model_dump(mode="json", exclude_defaults=True)
-    work = orjson.dumps([site, call.operation, params, call.cursor, call.page], option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(work, digest_size=10).hexdigest()
-
-
-def fetch_meta(fetch: Fetch) -> dict[str, Any]:
-    """What the middlewares need to know of a fetch, as JSON values."""
-    meta: dict[str, Any] = {"fw_destination": fetch.destination}
-    if fetch.referer:
-        meta["fw_referer"] = fetch.referer
-    if fetch.harvest:
-        meta["fw_harvest"] = True
-    if fetch.token_headers:
-        meta["fw_token_headers"] = _tokens(fetch.token_headers)
-    if fetch.token_form:
-        meta["fw_token_form"] = _tokens(fetch.token_form)
-    return meta
-
-
-def _tokens(tokens: Mapping[str, Token]) -> dict[str, list[str | None]]:
-    return {place: [token.name, token.default] for place, token in tokens.items()}
-
-
-def build_request(
-    fetch: Fetch,
-    meta: dict[str, Any],
-    *,
-    callback: Callable[..., Any] | None = None,
-    errback: Callable[..., Any] | None = None,
-    priority: int = 0,
-) -> Request:
-    """The Scrapy request for a fetch."""
-    body = urlencode(list(fetch.form)).encode() if fetch.form is not None else fetch.body
-    headers = list(fetch.headers)
-    if fetch.form is not None:
-        headers.append(("Content-Type", "application/x-www-form-urlencoded"))
-    return Request(
-        fetch.url,
-        callback,
-        fetch.method,
-        headers=headers,
-        body=body,
-        cookies=dict(fetch.cookies),
-        meta=meta,
-        errback=errback,
-        priority=priority,
-        dont_filter=True,
-    )

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from fetchworker.contracts import Call, Fetch, Paged, Params, Parsed
 from fetchworker.errors import ArgumentError
-from fetchworker.spiders.base import SiteSpider, dump_call, operation, request_id
+from fetchworker.spiders.base import SiteSpider, operation
+from fetchworker.spiders.requests import dump_call, request_id
 
 
 class ShopParams(Params):

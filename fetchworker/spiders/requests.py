@@ -1,0 +1,79 @@
+"""Calls and fetches as Scrapy requests: ids, JSON in ``meta``, bodies (pure but for making the request object)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import orjson
+from scrapy import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fetchworker.contracts import Call, Fetch, Token
+
+
+def dump_call(call: Call[Any]) -> dict[str, Any]:
+    """A call as JSON values, for ``meta["fw_call"]``."""
+    return {
+        "operation": call.operation,
+        "params": call.params.model_dump(mode="json", exclude_defaults=True),
+        "cursor": call.cursor,
+        "page": call.page,
+        "seen": call.seen,
+        "state": dict(call.state),
+    }
+
+
+def request_id(site: str, call: Call[Any]) -> str:
+    """A stable id: the same work asked for twice has the same one, whatever strategy and session did it."""
+    params = call.params.model_dump(mode="json", exclude_defaults=True)
+    work = orjson.dumps([site, call.operation, params, call.cursor, call.page], option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(work, digest_size=10).hexdigest()
+
+
+def fetch_meta(fetch: Fetch) -> dict[str, Any]:
+    """What the middlewares need to know of a fetch, as JSON values."""
+    meta: dict[str, Any] = {"fw_destination": fetch.destination}
+    if fetch.referer:
+        meta["fw_referer"] = fetch.referer
+    if fetch.harvest:
+        meta["fw_harvest"] = True
+    if fetch.token_headers:
+        meta["fw_token_headers"] = _tokens(fetch.token_headers)
+    if fetch.token_form:
+        meta["fw_token_form"] = _tokens(fetch.token_form)
+    return meta
+
+
+def _tokens(tokens: Mapping[str, Token]) -> dict[str, list[str | None]]:
+    return {place: [token.name, token.default] for place, token in tokens.items()}
+
+
+def build_request(
+    fetch: Fetch,
+    meta: dict[str, Any],
+    *,
+    callback: Callable[..., Any] | None = None,
+    errback: Callable[..., Any] | None = None,
+    priority: int = 0,
+) -> Request:
+    """The Scrapy request for a fetch."""
+    body = urlencode(list(fetch.form)).encode() if fetch.form is not None else fetch.body
+    headers = list(fetch.headers)
+    if fetch.form is not None:
+        headers.append(("Content-Type", "application/x-www-form-urlencoded"))
+    return Request(
+        fetch.url,
+        callback,
+        fetch.method,
+        headers=headers,
+        body=body,
+        cookies=dict(fetch.cookies),
+        meta=meta,
+        errback=errback,
+        priority=priority,
+        dont_filter=True,
+    )
