@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: free space (bytes) below which a crawl is likely to end with a full disk
 _LITTLE_SPACE = 200 * 1024 * 1024
+#: seconds to wait for Redis
+_REDIS_LIMIT = 3.0
 #: what is known to work together: package → the versions tested
 _TESTED = {"Scrapy": "2.19.", "curl_cffi": "0.17."}
 
@@ -107,7 +109,7 @@ def _proxies(environment: Environment, sites: Sites) -> Check:
 
 
 async def _redis(environment: Environment) -> Check:
-    redis = await connect(environment)
+    redis = await connect(environment, limit=_REDIS_LIMIT)
     try:
         info = await redis.info("server")
     finally:

@@ -67,6 +67,8 @@ def parse_row(row: Row, body: bytes, spiders: Spiders, *, classify_only: bool = 
             answer |= {"outcome": Outcome.ERROR.value, "error": exc.message}
         except (ArgumentError, ItemInvalidError) as exc:
             answer["error"] = exc.message
+        except Exception as exc:  # noqa: BLE001  # a parser's bug is this page's answer, not the end of the others
+            answer |= {"outcome": Outcome.ERROR.value, "error": f"the parser failed: {type(exc).__name__}: {exc}"}
     return answer
 
 
@@ -115,8 +117,9 @@ def run_manifest(path: Path, spiders: Spiders) -> Iterator[dict[str, Any]]:
     for number, row in _manifest_rows(path):
         try:
             body = (path.parent / row.file).read_bytes()
-        except OSError as exc:
-            yield {**_unread(row), "error": f"line {number}: cannot read {row.file}: {exc.strerror}"}
+        except (OSError, ValueError) as exc:
+            reason = getattr(exc, "strerror", None) or exc
+            yield {**_unread(row), "error": f"line {number}: cannot read {row.file}: {reason}"}
             continue
         yield parse_row(row, body, spiders, classify_only=row.operation is None)
 
@@ -142,14 +145,22 @@ def _row(line: bytes, place: str) -> Row:
         raise ConfigError(f"{place}: no JSON: {exc}") from None
     if not isinstance(value, dict) or not isinstance(value.get("file"), str) or not isinstance(value.get("site"), str):
         raise ConfigError(f"{place}: an object with the texts `file` and `site` is expected")
-    return Row(
-        file=value["file"],
-        site=value["site"],
-        operation=value.get("operation"),
-        status=value.get("status"),
-        url=value.get("url"),
-        headers=header_map(_header_pairs(value.get("headers"))),
-    )
+    for key, kind, told in _OPTIONAL:
+        if not isinstance(value.get(key), kind | None):
+            raise ConfigError(f"{place}: {key}: {told} is expected")
+    try:
+        headers = header_map(_header_pairs(value.get("headers")))
+    except (TypeError, ValueError, AttributeError):
+        raise ConfigError(f"{place}: headers: an object of texts or lists, or a list of pairs is expected") from None
+    return Row(value["file"], value["site"], value.get("operation"), value.get("status"), value.get("url"), headers)
+
+
+#: keys of a row that may be missing or null
+_OPTIONAL: tuple[tuple[str, type, str], ...] = (
+    ("operation", str, "a text"),
+    ("status", int, "a number"),
+    ("url", str, "a text"),
+)
 
 
 def _header_pairs(value: Any) -> Iterable[tuple[str, str]]:
@@ -158,7 +169,7 @@ def _header_pairs(value: Any) -> Iterable[tuple[str, str]]:
         return [
             (name, text) for name, given in value.items() for text in ([given] if isinstance(given, str) else given)
         ]
-    return [(str(pair[0]), str(pair[1])) for pair in value or ()]
+    return [(name, text) for name, text in value or ()]
 
 
 def header_map(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -154,15 +154,20 @@ async def _try(endpoint: RedisEndpoint, seconds: float) -> str | None:
         async with asyncio.timeout(seconds):
             await client.ping()
             fault = await _version_fault(client)
-    except AuthenticationError:
-        fault = "it refuses our user name or password"
     except (RedisError, OSError) as error:  # TimeoutError is an OSError
-        return _without_credentials(str(error) or "no answer", endpoint)
+        if not _refuses_us(error):
+            return _without_credentials(str(error) or "no answer", endpoint)
+        fault = "it refuses our user name or password"
     finally:
         await client.aclose()
     if fault:
         raise RedisUnavailableError(f"Redis at {endpoint.label} is of no use: {fault}; {_WAY_OUT}")
     return None
+
+
+def _refuses_us(error: BaseException) -> bool:
+    # on a Unix socket redis-py puts another error around it
+    return isinstance(error, AuthenticationError) or isinstance(error.__context__, AuthenticationError)
 
 
 async def _version_fault(client: redis.asyncio.Redis) -> str | None:

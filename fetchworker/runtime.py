@@ -11,6 +11,7 @@ import gc
 import logging
 import secrets
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: allocations before a collection of the youngest objects, and how many of those before one of the older ones
 GC_THRESHOLDS = (20_000, 50, 100)
+#: seconds that a crawl waits for Redis at its start
+REDIS_LIMIT = 30.0
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
@@ -264,7 +267,7 @@ class Runtime:
             "url": request.url,
             "method": request.method,
             **_call_of(meta),
-            **_told(error),
+            **_told(error, downloaded=page is not None),
             "attempts": meta.get("fw_tries", 1),
             "session": meta.get("fw_session"),
         }
@@ -289,12 +292,15 @@ def _call_of(meta: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _told(error: BaseException) -> dict[str, Any]:
+def _told(error: BaseException, *, downloaded: bool) -> dict[str, Any]:
     if isinstance(error, OutcomeError):
         return {"type": error.error_type, "message": error.message, **error.context}
     if isinstance(error, FetchworkerError):
         return {"type": error.type, "message": error.message, "outcome": None, **error.context}
-    kind = "ROBOTS_DENIED" if isinstance(error, IgnoreRequest) else "FETCH_ERROR"
+    kind = "INTERNAL_ERROR" if downloaded else "FETCH_ERROR"
+    # with a cause it is no refusal: a body that grew too large while it was decoded
+    if isinstance(error, IgnoreRequest) and error.__cause__ is None:
+        kind = "ROBOTS_DENIED"
     return {"type": kind, "message": f"{type(error).__name__}: {error}", "outcome": None}
 
 
@@ -358,15 +364,29 @@ def redis_endpoint(environment: Environment) -> RedisEndpoint:
     return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
 
 
-async def connect(environment: Environment) -> Redis:
+async def connect(environment: Environment, *, limit: float = REDIS_LIMIT) -> Redis:
     """A connection to Redis, once it answers.
 
     Raises:
-        RedisUnavailableError: it does not answer in time, or none could be started.
+        RedisUnavailableError: it does not answer in ``limit`` seconds, or none could be started.
     """
     from fetchworker.redis import connect as connect_to  # noqa: PLC0415  # as above
     from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
 
     endpoint = await asyncio.to_thread(redis_endpoint, environment)
-    await wait_for_redis(endpoint)
+    await wait_for_redis(endpoint, limit=limit)
     return connect_to(endpoint)
+
+
+def wait_for_queue(environment: Environment) -> None:
+    """Return once the Redis of the shared queue answers.
+
+    Raises:
+        RedisUnavailableError: as :func:`connect`.
+    """
+
+    async def look() -> None:
+        await (await connect(environment)).aclose()
+
+    with ThreadPoolExecutor(1) as thread:  # this thread's loop is the crawl's
+        thread.submit(asyncio.run, look()).result()

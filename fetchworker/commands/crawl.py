@@ -37,17 +37,18 @@ class Command(ScrapyCrawl):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         self._crawlers: list[Crawler] = []
-        if len(args) == 1 and not self._usable(args[0], opts):
-            self.exitcode = BAD_USE
+        if len(args) == 1 and (refused := self._refused(args[0], opts)):
+            self.exitcode = refused
             return
         super().run(args, opts)
         if self.exitcode == 0 and any(not _succeeded(crawler) for crawler in self._crawlers):
             self.exitcode = FAILED
 
-    def _usable(self, name: str, opts: argparse.Namespace) -> bool:
+    def _refused(self, name: str, opts: argparse.Namespace) -> int:
+        """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""
         from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
-        from fetchworker.errors import ArgumentError, ConfigError  # noqa: PLC0415  # keeps `scrapy list` light
-        from fetchworker.runtime import load_configuration  # noqa: PLC0415  # as above
+        from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
+        from fetchworker.runtime import load_configuration, wait_for_queue  # noqa: PLC0415  # as above
         from fetchworker.sites import check_profiles  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
 
@@ -58,17 +59,19 @@ class Command(ScrapyCrawl):
             print(
                 f"scrapy crawl: no spider {name!r}{_nearest(name, known)}; known: {', '.join(known)}", file=sys.stderr
             )
-            return False
+            return BAD_USE
         spider = self.crawler_process.spider_loader.load(name)
         try:
             if issubclass(spider, SiteSpider) and opts.spargs:
                 spider.make_resolver().arguments(opts.spargs)
-            _, sites = load_configuration(self.settings)
+            environment, sites = load_configuration(self.settings)
             check_profiles(sites, profile_names())
-        except (ArgumentError, ConfigError) as exc:
+            if issubclass(spider, SiteSpider) and not opts.spargs:
+                wait_for_queue(environment)
+        except FetchworkerError as exc:
             print(f"scrapy crawl {name}: {exc.message}", file=sys.stderr)
-            return False
-        return True
+            return FAILED if isinstance(exc, RedisUnavailableError) else BAD_USE
+        return 0
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         crawler: Crawler = super()._create_crawler(spidercls)

@@ -52,6 +52,7 @@ JOBS = (
 
 def run(folder: Path, project: Path) -> int:
     """Run all jobs; the exit code: 0 when each gave items and none went out without a proxy."""
+    folder = folder.resolve()  # the crawls run in the project's folder
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(folder / "site", ignore_errors=True)
     (folder / "sites.yaml").write_text(_SITES)
@@ -81,6 +82,7 @@ def _environment(folder: Path, demo: DemoProcess) -> dict[str, str]:
 
 def _run_job(job: Job, folder: Path, project: Path, environment: dict[str, str], demo: DemoProcess) -> bool:
     output = folder / job.output
+    output.unlink(missing_ok=True)  # the progress line counts this run's items
     command = ["scrapy", "crawl", "instagram", *job.arguments, "-O", str(output)]
     print(f"{job.title}\n$ {' '.join(_shown(part, project) for part in command)}")
     log = folder / f"{output.stem}.log"
@@ -111,12 +113,10 @@ def _watch(process: subprocess.Popen[bytes], output: Path, demo: DemoProcess) ->
 
 
 def _progress(out: TextIO, output: Path, demo: DemoProcess, started: float, *, end: str) -> None:
-    requests = len(demo.log("request"))
+    requests, obstacles = len(demo.log("request")), len(demo.log("behaviour"))
+    told = f"{len(_lines(output))} items; at the site so far: {requests} requests, {obstacles} obstacles"
     start = "\r" if out.isatty() else ""
-    told = (
-        f"  {len(_lines(output))} items, {requests} requests at the site so far, {time.monotonic() - started:.1f} s   "
-    )
-    print(f"{start}{told}", end=end, flush=True, file=out)
+    print(f"{start}  {told}; {time.monotonic() - started:.1f} s   ", end=end, flush=True, file=out)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

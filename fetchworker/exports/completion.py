@@ -7,11 +7,14 @@ generator (Scrapy counts a request as in progress until it ends) and the three s
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
+from scrapy.exceptions import CloseSpider
 
-from fetchworker.exports.feeds import feeds_durable
+from fetchworker.errors import ExportError
+from fetchworker.exports.feeds import EXPORT_ERROR, feeds_durable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
 
 
 class _Progress:
@@ -52,16 +57,23 @@ class CompletionMiddleware:
         return middleware
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass everything on, then wait until the items are stored and their lines durable."""
+        """Pass everything on, then wait until the items are stored and their lines durable.
+
+        Raises:
+            CloseSpider: the disk refuses.
+        """
         progress = self._open[id(response)] = _Progress()
         try:
             async for output in result:
-                if not isinstance(output, Request):
+                if output is not None and not isinstance(output, Request):
                     progress.out += 1
                 yield output
             if progress.out:
                 await progress.all_ended()
                 await feeds_durable()
+        except ExportError as exc:
+            logger.error("%s: the crawl stops, lines may be missing", exc)  # noqa: TRY400  # no bug of ours
+            raise CloseSpider(EXPORT_ERROR) from exc
         finally:
             self._open.pop(id(response), None)
 

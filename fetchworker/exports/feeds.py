@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: the finish reason of a crawl whose disk refuses
+EXPORT_ERROR = "export_error"
 LINE_FORMATS = frozenset({"jsonlines", "jsonl", "jl"})
 _open_files: set[LineFile] = set()
 #: tasks that close a crawl whose disk is full, kept so that they are not collected
@@ -85,7 +87,7 @@ class LineExporter(JsonLinesItemExporter):
         logger.error("%s: the crawl stops, the item is not written", error)
         if self._crawler is None or self._crawler.engine is None:
             raise error
-        _closing.append(asyncio.ensure_future(self._crawler.engine.close_spider_async(reason="export_error")))
+        _closing.append(asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=EXPORT_ERROR)))
 
 
 async def feeds_durable() -> None:

@@ -12,6 +12,7 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 from scrapy_redis.queue import PriorityQueue as StockQueue
 from scrapy_redis.scheduler import Scheduler as StockScheduler
@@ -20,7 +21,8 @@ from fetchworker.frontier.codec import CARRIED
 from fetchworker.frontier.seeds import dead_record
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Request, Spider
+    from scrapy.dupefilters import BaseDupeFilter
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +54,18 @@ class Scheduler(StockScheduler):  # type: ignore[misc]  # as above
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._here: deque[Request] = deque()
+
+    def open(self, spider: Spider) -> None:
+        """Open queue and filter; what others left in the queue is gone on with."""
+        self.spider = spider
+        key = self.queue_key % {"spider": spider.name}
+        self.queue = load_object(self.queue_cls)(server=self.server, spider=spider, key=key, serializer=self.serializer)
+        if not self.df:
+            self.df: BaseDupeFilter = load_object(self.dupefilter_cls).from_spider(spider)
+        if self.flush_on_start:
+            self.flush()
+        elif waiting := len(self.queue):
+            logger.info("%d requests wait in %s", waiting, key)
 
     def __len__(self) -> int:
         return len(self.queue) + len(self._here)

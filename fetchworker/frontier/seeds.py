@@ -62,15 +62,15 @@ class SeedReader:
             raw: bytes = popped[1]  # type: ignore[assignment]  # the connection decodes nothing
             try:
                 seed = parse(raw)
-            except ArgumentError as exc:
-                await self._bury(raw, exc)
+            except (ArgumentError, ValueError) as exc:  # names no call, or one that no request can be made of
+                await self._bury(raw, str(exc))
                 continue
             yield seed
 
-    async def _bury(self, raw: bytes, error: ArgumentError) -> None:
+    async def _bury(self, raw: bytes, error: str) -> None:
         self.dead += 1
-        logger.warning("bad seed moved to %s:dead: %s", self._key, error.message.partition("\n")[0])
-        await self._redis.rpush(f"{self._key}:dead", dead_record(raw, error.message))
+        logger.warning("bad seed moved to %s:dead: %s", self._key, error.partition("\n")[0])
+        await self._redis.rpush(f"{self._key}:dead", dead_record(raw, error))
 
 
 def dead_record(raw: bytes, error: str) -> bytes:

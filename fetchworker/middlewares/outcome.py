@@ -21,9 +21,9 @@ from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.download.wire import WIRE, Wire, page_of
 from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
-from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.policy import Plan, plan_error, plan_verdict, wait
-from fetchworker.middlewares.warmup import uses_tokens
+from fetchworker.middlewares.redirect import another_try
+from fetchworker.middlewares.warmup import FAILED, uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
 from fetchworker.proxies import ProxyResult
 from fetchworker.runtime import Runtime
@@ -108,7 +108,7 @@ class OutcomeMiddleware:
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
-        if not isinstance(exception, RETRIED):
+        if not isinstance(exception, RETRIED) or request.meta.pop(FAILED, False):
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
         runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
@@ -179,11 +179,8 @@ def _tries(request: Request) -> int:
 
 def _next_try(request: Request, plan: Plan) -> Request:
     """The same request once more; whose identity it gets is the session middleware's to say."""
-    again = request.copy()
-    again.dont_filter = True
+    again = another_try(request, same_identity=bool(request.meta.get("fw_session")) and not plan.rotate)
     meta = again.meta
-    for key in (WIRE, CARRIED, "download_latency", "redirect_times", "redirect_urls", "redirect_reasons"):
-        meta.pop(key, None)
     meta["fw_tries"] = _tries(request) + 1
     if plan.refresh:
         meta["fw_refresh"] = meta["fw_refreshed"] = True

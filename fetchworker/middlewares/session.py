@@ -17,6 +17,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ContractError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
+from fetchworker.middlewares.redirect import HOP, another_try
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
 from fetchworker.runtime import Runtime
 
@@ -49,8 +50,10 @@ class SessionMiddleware:
         """Make the middleware."""
         return cls(crawler)
 
-    async def process_request(self, request: Request) -> None:
+    async def process_request(self, request: Request) -> Request | None:
         """Choose the identity and put its tokens in.
+
+        A redirect that another identity was given is begun again from its start.
 
         Raises:
             ProxyExhaustedError: the site requires a proxy and none is usable.
@@ -58,6 +61,9 @@ class SessionMiddleware:
         """
         self._check_host(request)
         session = await self._identity(request)
+        if request.meta.get(HOP, session.identity) != session.identity:
+            await self._give_back(request, session, used=False)
+            return another_try(request, same_identity=False)
         request.meta[WIRE] = wire = Wire(session=session, client=session.identity if session.stored else None)
         try:
             wire.proxy_required = self._runtime.config.proxy == "required"
@@ -68,6 +74,7 @@ class SessionMiddleware:
             request.meta.pop(WIRE, None)
             await self._give_back(request, session)
             raise
+        return None
 
     def _check_host(self, request: Request) -> None:
         allowed = self._runtime.config.allowed_hosts
@@ -83,11 +90,12 @@ class SessionMiddleware:
             return await self._acquire(request)
         for _ in range(_WARMUPS):
             session = await self._acquire(request)
-            first = self._runtime.config.warmup and not session.uses
+            first = self._runtime.config.warmup and (not session.uses or self._warmup.runs(session))
             if not (first or refresh or wanted - session.tokens.keys()):
                 return session
-            await self._give_back(request, session)
-            await self._warmup.run(request, session, CARRIED)
+            ticket = self._warmup.ticket(session)
+            await self._give_back(request, session, used=False)
+            await self._warmup.run(request, session, CARRIED, ticket)
             refresh = False
         session = await self._acquire(request)
         missing = wanted - session.tokens.keys()
@@ -143,9 +151,10 @@ class SessionMiddleware:
         if wire is not None:
             await self._give_back(request, wire.session)
 
-    async def _give_back(self, request: Request, session: Session) -> None:
-        session.uses += 1
-        session.used_at = time.time()
+    async def _give_back(self, request: Request, session: Session, *, used: bool = True) -> None:
+        if used:
+            session.uses += 1
+            session.used_at = time.time()
         if session.stored:
             sessions = await self._runtime.sessions()
             await sessions.release(self._runtime.site, request.meta["fw_session"], session)

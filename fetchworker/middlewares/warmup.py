@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from fetchworker.sessions import Session
 
 
+#: the meta key of a request whose warm-up has failed, which was tried as often as a request may be
+FAILED = "fw_warmup_failed"
+
+
 def wanted_tokens(meta: dict[str, Any]) -> set[str]:
     """The tokens without which a request cannot be sent (those that have no default)."""
     places = (*meta.get("fw_token_headers", {}).values(), *meta.get("fw_token_form", {}).values())
@@ -28,28 +32,50 @@ def uses_tokens(meta: dict[str, Any]) -> bool:
     return bool(meta.get("fw_token_headers") or meta.get("fw_token_form"))
 
 
+class _Visit:
+    """The warm-ups of one identity, as long as somebody waits for one; ``done`` counts those that went well."""
+
+    __slots__ = ("__weakref__", "done", "lock")
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.done = 0
+
+
 class Warmup:
     """Runs one warm-up per identity at a time; who comes meanwhile waits for it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._fetch: Fetch | None = getattr(crawler.spidercls, "warmup", None)
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._visits: WeakValueDictionary[str, _Visit] = WeakValueDictionary()
 
-    async def run(self, request: Request, session: Session, carried: str) -> None:
-        """Fetch the warm-up page in ``session``; the answer's tokens land in it.
+    def runs(self, session: Session) -> bool:
+        """Whether a warm-up of this identity is on its way."""
+        visit = self._visits.get(session.identity)
+        return visit is not None and visit.lock.locked()
+
+    def ticket(self, session: Session) -> int:
+        """What :meth:`run` needs to know about the time at which a warm-up was found wanting."""
+        visit = self._visits.get(session.identity)
+        return visit.done if visit is not None else 0
+
+    async def run(self, request: Request, session: Session, carried: str, ticket: int) -> None:
+        """Fetch the warm-up page in ``session``, unless that was done since; the answer's tokens land in it.
 
         Errors and blocks of the warm-up are raised as those of any request.
         """
         if self._fetch is None:
             return
-        lock = self._locks.setdefault(session.identity, asyncio.Lock())
-        before = dict(session.tokens)
-        async with lock:
-            if session.tokens != before:  # another request has done it
+        visit = self._visits.setdefault(session.identity, _Visit())
+        async with visit.lock:
+            if visit.done != ticket:  # another request has done it
                 return
             assert self._crawler.engine is not None
+            request.meta[FAILED] = True
             response = await self._crawler.engine.download_async(self._request(request, session, carried))
+            del request.meta[FAILED]
+            visit.done += 1
         if not session.stored and response.request is not None:
             # the warm-up may have gone through several identities: go on with the one that arrived
             request.meta[carried] = response.request.meta[WIRE].session

@@ -1,12 +1,13 @@
 """Sessions in use in this process: one object per session, whoever asks for it.
 
-A session is read from the store when nobody here has used it for a moment (:data:`FRESH`), and written back when its
-cookies or tokens changed. Writes merge in the store, so that two processes with one session lose nothing.
+A session is read from the store again after a moment (:data:`FRESH`), as soon as nobody here holds it, and written back
+when its cookies or tokens changed. Writes merge in the store, so that two processes with one session lose nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from fetchworker.sessions.model import Session
     from fetchworker.sessions.store import SessionStore
 
-#: seconds for which an unused session is not read again
+#: seconds for which a session is not read again
 FRESH = 1.0
 #: seconds after which an unchanged session is written again, so that it does not expire in use
 TOUCH = 60.0
@@ -28,8 +29,9 @@ Mint = Callable[[], "Session"]
 class _Entry:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     session: Session | None = None
+    read: float = -math.inf
     seen: float = 0.0
-    saved: float = 0.0
+    saved: float = -math.inf
     marks: tuple[object, ...] = ()
     users: int = 0
 
@@ -53,7 +55,7 @@ class LiveSessions:
         entry.users += 1
         try:
             async with entry.lock:
-                if entry.session is None or (entry.users == 1 and self._clock() - entry.seen > FRESH):
+                if entry.session is None or (entry.users == 1 and self._clock() - entry.read > FRESH):
                     await self._read(entry, site, name, mint)
                 assert entry.session is not None
                 return entry.session
@@ -66,10 +68,13 @@ class LiveSessions:
         while session is None:
             fresh = mint()
             # another process may have stored one meanwhile: then its identity is the session's
-            session = fresh if await self._store.save(fresh) else await self._store.load(site, name)
+            if await self._store.save(fresh):
+                session, entry.saved = fresh, self._clock()
+            else:
+                session = await self._store.load(site, name)
         entry.session = session
         entry.marks = _marks(session)
-        entry.seen = entry.saved = self._clock()
+        entry.read = entry.seen = self._clock()
 
     async def release(self, site: str, name: str, session: Session) -> None:
         """Give a session back; what changed in it is stored."""
@@ -88,7 +93,11 @@ class LiveSessions:
             await self._save_changes(entry, session)
 
     async def _save_changes(self, entry: _Entry, session: Session) -> None:
-        if entry.session is session and (_marks(session) != entry.marks or self._clock() - entry.saved > TOUCH):
+        if entry.session is not session:
+            # held since before it was read anew, or another identity by now: then the store refuses
+            if await self._store.save(session):
+                entry.read = -math.inf
+        elif _marks(session) != entry.marks or self._clock() - entry.saved > TOUCH:
             marks = _marks(session)
             if await self._store.save(session):
                 entry.marks, entry.saved = marks, self._clock()
@@ -108,7 +117,7 @@ class LiveSessions:
                 return entry.session
             entry.session = await self._store.rotate(site, name, blocked.identity, mint())
             entry.marks = _marks(entry.session)
-            entry.seen = entry.saved = self._clock()
+            entry.read = entry.seen = entry.saved = self._clock()
             return entry.session
 
     def _forget_old(self) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import TYPE_CHECKING, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+_HOST = re.compile(r"[^\s\x00-\x20\x7f/?#@\\]+")
 _TEXT = ("text/", "json", "xml", "javascript", "x-www-form-urlencoded")
 
 
@@ -46,8 +49,14 @@ class FetchParams(Params):
     @field_validator("url")
     @classmethod
     def _http(cls, value: str) -> str:
-        if not value.lower().startswith(("http://", "https://")):
-            raise ValueError("an address that begins with http:// or https:// is expected")
+        try:
+            value.encode()  # half a character has no place in an address
+            parts = urlsplit(value)
+            good = parts.scheme in ("http", "https") and parts.port != 0 and _HOST.fullmatch(parts.hostname or "")
+        except ValueError:
+            good = None
+        if not good:
+            raise ValueError("an address that begins with http:// or https:// and a host is expected")
         return value
 
     @model_validator(mode="after")

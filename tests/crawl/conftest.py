@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fetchworker.demo.lab import lab_app, text
-from fetchworker.demo.model import App, Reply, RequestInfo
 from fetchworker.demo.proxy import ProxyServer
 from fetchworker.demo.server import UpstreamServer
 from fetchworker.redis import connect_sync, release, resolve_redis_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fetchworker.demo.model import App, Reply, RequestInfo
 
 HOSTS = ("lab.example", "other.example", "robots.example", "www.instagram.com")
 BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
@@ -38,15 +41,17 @@ class Lab:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     async def _start(self, proxies: int, options: dict[str, Any]) -> None:
-        server = UpstreamServer(lambda request: self.app(request), hosts=HOSTS, **options)
+        server = UpstreamServer(self._answer, hosts=HOSTS, **options)
         self.server = await self._stack.enter_async_context(server)
-        self.records_of = self.server.log
         self.exits = [
             await self._stack.enter_async_context(
                 ProxyServer(self.host_map, log=server.log, source=f"127.0.0.{11 + number}", name=f"proxy{number}")
             )
             for number in range(proxies)
         ]
+
+    def _answer(self, request: RequestInfo) -> Any:
+        return self.app(request)
 
     def close(self) -> None:
         self.run(self._stack.aclose())

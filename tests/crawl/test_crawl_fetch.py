@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -51,10 +52,10 @@ def test_a_post_goes_out_as_it_was_given(fetch):
     )
     answer, headers = crawl.answer, dict(sent_headers(crawl.answer))
     assert (answer["method"], base64.b64decode(answer["body_base64"])) == ("POST", body)
-    assert answer["path"] == "/echo/%7Ea?sig=%2Fx".replace("%7E", "%7e")
+    assert answer["path"] == "/echo/%7ea?sig=%2Fx"
     assert headers["x-order"] == "7"
     assert headers["content-type"] == "application/octet-stream"
-    assert headers["cookie"] == "lang=en; cart=a=b"
+    assert [value for name, value in sent_headers(crawl.answer) if name == "cookie"] == ["lang=en", "cart=a=b"]
     assert headers["referer"] == "https://lab.example/start"
     assert headers["sec-fetch-mode"] == "cors"
     assert crawl.item["bytes_up"] == 256
@@ -106,7 +107,7 @@ class TestSessions:
     def test_cookies_of_every_hop_are_set_changed_and_deleted(self, fetch, lab, session):
         crawl = fetch(f"{URL}/cookies/chain", **session)
         assert crawl.answer["cookies"] == {"first": "2", "last": "1"}
-        assert len(crawl.answer["lines"]) == 1, "one Cookie header"
+        assert "; ".join(crawl.answer["lines"]) == "first=2; last=1", "each once, without its attributes"
         assert crawl.item["attempts"] == 1
         assert len({request.peer for request in lab.requests}) == 1
         assert len({request.connection.id for request in lab.requests}) == (1 if session else 5)
@@ -153,7 +154,7 @@ class TestLimits:
 
     def test_bodies_over_the_cap_are_stopped(self, serve, lab, sites):
         sites(max_bytes=100_000)
-        crawl = serve(f"{URL}/bytes/200000", f"{URL}/endless", f"{URL}/gzip-bomb?mib=512")
+        crawl = serve(f"{URL}/bytes/200000", f"{URL}/endless", f"{URL}/gzip-bomb?mib=64")
         assert crawl.items == []
         assert {failure["type"] for failure in crawl.failed} == {"FETCH_ERROR"}
         assert all("100000" in failure["message"] for failure in crawl.failed)
@@ -188,17 +189,18 @@ def test_retry_after_is_waited_for_and_capped(serve, lab):
     assert {failure["type"] for failure in crawl.failed} == {"RATE_LIMITED"}
     times = [request.at for request in lab.requests if request.path.endswith("=1")]
     assert len(times) == 3
-    assert all(later - earlier >= 1 for earlier, later in zip(times, times[1:], strict=False))
+    assert all(later - earlier >= 1 for earlier, later in pairwise(times))
     assert re.search(r"retry_after_capped/fetch': 2", crawl.log)
 
 
 class TestProxies:
     @pytest.mark.parametrize("policy", ["required", "preferred"])
     def test_wrong_credentials_quarantine_the_proxy_and_the_other_serves(self, serve, lab, project, sites, policy):
-        sites(proxy=policy, concurrency=1)
+        sites(proxy=policy)
         wrong = lab.exits[0].url_for(lab.exits[0].username, "wrong-password-1")
         project.env["FETCHWORKER_PROXIES"] = f"{wrong}\n{lab.exits[1].url}"
-        crawl = serve(*(f"{URL}/echo?{number}" for number in range(6)))
+        seeds = [f"{URL}/echo?{number}" for number in range(6)]
+        crawl = serve(*seeds, options=("-s", "CONCURRENT_REQUESTS=1"))
         assert len(crawl.items) == 6
         assert {request.peer for request in lab.requests} == {"127.0.0.12"}
         assert [record["status"] for record in lab.log("proxy")].count(407) == 1

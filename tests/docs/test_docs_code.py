@@ -1,0 +1,146 @@
+"""What the code knows is documented, and what is documented the code knows."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.commands import BaseRunSpiderCommand, ScrapyCommand
+from scrapy.settings import Settings, default_settings
+from scrapy.spiderloader import SpiderLoader
+from scrapy.utils.misc import load_object
+
+from fetchworker import settings as fetchworker_settings
+from fetchworker.config import PREFIX, Environment
+from fetchworker.errors import OUTCOME_ERROR_TYPES
+from fetchworker.outcomes import Outcome
+from fetchworker.sites.model import Backoff, SiteConfig
+
+ROOT = Path(__file__).resolve().parents[2]
+SPIDERS = SpiderLoader(Settings({"SPIDER_MODULES": fetchworker_settings.SPIDER_MODULES}))
+OWN_COMMANDS = sorted(path.stem for path in (ROOT / "fetchworker" / "commands").glob("[a-z]*.py"))
+#: written on purpose: a misspelling that an error message names
+MISSPELT = {"FETCHWORKER_PROXYS"}
+
+
+def words(cell: str) -> list[str]:
+    """What stands between backticks."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def told(value: Any) -> str:
+    """A default as the tables write it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return f"`{value}`".lower()
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def own_options(name: str) -> list[str]:
+    """The options that one of our commands adds to Scrapy's."""
+    command = load_object(f"fetchworker.commands.{name}.Command")()
+    command.settings = Settings()
+    base = BaseRunSpiderCommand if isinstance(command, BaseRunSpiderCommand) else ScrapyCommand
+    mine, scrapys = argparse.ArgumentParser(), argparse.ArgumentParser()
+    command.add_options(mine)
+    base.add_options(command, scrapys)
+    known = {option for action in scrapys._actions for option in action.option_strings}
+    return [option for action in mine._actions for option in action.option_strings if option not in known]
+
+
+class TestConfiguration:
+    def test_variables(self, pages):
+        rows = pages["docs/configuration.md"].table("variable", "default")
+        documented = {words(name)[0]: default for name, default, _ in rows}
+        expected = {f"{PREFIX}{name.upper()}": told(value) for name, value in Environment()}
+        # made up or taken from elsewhere where it is not given
+        expected |= {"REDIS_URL": "none", "FETCHWORKER_CRAWL_ID": "made up"}
+        expected |= {"FETCHWORKER_LOG_LEVEL": "Scrapy's `LOG_LEVEL`"}
+        assert documented == expected
+
+    def test_no_page_names_another_variable(self, page):
+        known = {f"{PREFIX}{name.upper()}" for name in Environment.model_fields} | MISSPELT
+        assert set(re.findall(rf"{PREFIX}[A-Z_]*[A-Z]", page.text)) <= known
+
+    def test_keys_of_a_site(self, pages):
+        rows = pages["docs/configuration.md"].table("key", "default")
+        documented = {words(name)[0]: default for name, default, _ in rows}
+        expected = {name: told(value) for name, value in SiteConfig() if name != "backoff"}
+        expected |= {f"backoff.{name}": told(value) for name, value in Backoff()}
+        assert documented == expected
+
+    def test_the_file_that_comes_with_the_project_explains_each_key(self):
+        text = (ROOT / "sites.yaml").read_text(encoding="utf-8")
+        names = [*SiteConfig.model_fields, *Backoff.model_fields]
+        assert [name for name in names if not re.search(rf"\b{name}:", text)] == []
+
+
+class TestSites:
+    @pytest.mark.parametrize("site", SPIDERS.list())
+    def test_every_operation_and_argument_has_its_row(self, pages, site):
+        page = pages[f"docs/sites/{site}.md"]
+        operations = SPIDERS.load(site).operations
+        if len(operations) == 1:
+            (operation,) = operations.values()
+            names = {name for row in page.table("argument") for name in words(row[0])}
+            assert names - {"session"} == set(operation.params.model_fields)
+            return
+        rows = {words(name)[0]: set(words(arguments)) for name, arguments, *_ in page.table("operation", "arguments")}
+        assert rows == {name: set(operation.params.model_fields) for name, operation in operations.items()}
+
+    def test_a_page_per_site(self, pages):
+        assert sorted(Path(name).stem for name in pages if name.startswith("docs/sites/")) == SPIDERS.list()
+
+
+class TestCommands:
+    def test_own_commands_have_a_section(self, pages):
+        sections = {heading.split()[1] for heading in pages["docs/commands.md"].headings()[1:]}
+        assert sections == {*OWN_COMMANDS, "list"}
+
+    @pytest.mark.parametrize("name", OWN_COMMANDS)
+    def test_own_options_are_told(self, pages, name):
+        assert [option for option in own_options(name) if option not in pages["docs/commands.md"].text] == []
+
+    def test_crawls_on_a_page_name_calls(self, page):
+        for command in page.commands():
+            parts = shlex.split(command, comments=True)
+            if parts[:2] == ["scrapy", "crawl"]:
+                arguments = [parts[place + 1] for place, part in enumerate(parts) if part == "-a"]
+                if arguments:
+                    resolver = SPIDERS.load(parts[2]).make_resolver()
+                    resolver.arguments(dict(argument.split("=", 1) for argument in arguments))
+                for setting in (parts[place + 1].split("=")[0] for place, part in enumerate(parts) if part == "-s"):
+                    assert setting.startswith(PREFIX) or hasattr(default_settings, setting), setting
+            elif parts[0] == "scrapy":
+                assert parts[1] in {*OWN_COMMANDS, "list"}
+
+    def test_seeds_on_a_page_name_calls(self, page):
+        for command in page.commands():
+            parts = shlex.split(command, comments=True)
+            if "lpush" in parts and not any(part.startswith("$") for part in parts):
+                key, *seeds = parts[parts.index("lpush") + 1 :]
+                for seed in seeds:
+                    SPIDERS.load(key.partition(":")[0]).make_resolver().seed(seed)
+
+    def test_make_targets_exist(self, page):
+        targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        for command in page.commands():
+            parts = shlex.split(command, comments=True)
+            if parts[0] == "make":
+                assert {part for part in parts[1:] if "=" not in part} <= targets, command
+
+
+class TestWords:
+    def test_outcomes(self, pages):
+        rows = pages["docs/outcomes.md"].table("outcome", "it means")
+        assert sorted(name for row in rows for name in words(row[0])) == sorted(Outcome)
+
+    def test_types_of_failures(self, pages):
+        documented = {words(row[0])[0] for row in pages["docs/exports.md"].table("type", "what happened")}
+        others = {"PROXY_EXHAUSTED", "ROBOTS_DENIED", "INTERNAL_ERROR"}
+        assert documented == set(OUTCOME_ERROR_TYPES.values()) | others
