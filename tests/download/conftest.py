@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Spider
@@ -14,6 +13,9 @@ from fetchworker.demo.lab import lab_app
 from fetchworker.demo.server import UpstreamServer
 from fetchworker.download.curl import CurlDownloadHandler
 from fetchworker.telemetry.attribution import set_process
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
 
 
 class LabSpider(Spider):

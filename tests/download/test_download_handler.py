@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Request, signals
@@ -20,11 +21,13 @@ from scrapy.exceptions import (
 )
 
 from fetchworker.demo.proxy import ProxyServer
-from fetchworker.download.curl import CurlDownloadHandler
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ProxyAuthError, ProxyExhaustedError, ProxyFailedError
 from fetchworker.proxies import parse_proxies
 from fetchworker.sessions import Session
+
+if TYPE_CHECKING:
+    from fetchworker.download.curl import CurlDownloadHandler
 
 URL = "https://lab.example"
 
@@ -55,7 +58,9 @@ async def test_methods_and_binary_bodies(handler, method):
 
 
 async def test_a_reused_connection_keeps_nothing_of_the_last_request(handler):
-    first = await handler.download_request(Request(f"{URL}/echo", method="POST", body=b"secret", headers={"X-One": "1"}))
+    first = await handler.download_request(
+        Request(f"{URL}/echo", method="POST", body=b"secret", headers={"X-One": "1"})
+    )
     assert echoed(first)["method"] == "POST"
     assert (await handler.download_request(Request(f"{URL}/bytes/3", method="HEAD"))).body == b""
     last = echoed(await handler.download_request(Request(f"{URL}/echo")))
@@ -110,7 +115,9 @@ async def test_the_settings_timeout_holds_without_meta(make_handler):
 
 
 async def test_requests_go_on_after_many_timeouts(handler):
-    slow = [handler.download_request(Request(f"{URL}/slow?seconds=30", meta={"download_timeout": 0.1})) for _ in range(20)]
+    slow = [
+        handler.download_request(Request(f"{URL}/slow?seconds=30", meta={"download_timeout": 0.1})) for _ in range(20)
+    ]
     results = await asyncio.gather(*slow, return_exceptions=True)
     assert {type(result) for result in results} == {DownloadTimeoutError}
     good = await asyncio.gather(*(handler.download_request(Request(f"{URL}/status/200")) for _ in range(20)))
@@ -168,7 +175,7 @@ async def test_signals_see_headers_and_chunks_and_can_stop(handler):
 
 async def test_a_cancelled_request_ends_at_the_server_too(handler, lab):
     task = asyncio.ensure_future(handler.download_request(Request(f"{URL}/slow?seconds=60")))
-    while not lab.log.requests:
+    while not lab.log.requests:  # noqa: ASYNC110  # the server's log has no event
         await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -205,7 +212,9 @@ class TestProxies:
         (parsed,) = parse_proxies(proxy.url, source="test")
         token = base64.b64encode("us%er:p@:ss/wörd".encode("latin-1"))
         address = parsed.url_without_credentials
-        request = Request(f"{URL}/status/200", meta={"proxy": address}, headers={"Proxy-Authorization": b"Basic " + token})
+        request = Request(
+            f"{URL}/status/200", meta={"proxy": address}, headers={"Proxy-Authorization": b"Basic " + token}
+        )
         handler._proxy_encoding = "latin-1"
         assert (await handler.download_request(request)).status == 200
 
@@ -271,13 +280,17 @@ async def test_evicted_identities_are_closed_and_come_back(make_handler, monkeyp
     assert len({request.connection.id for request in lab.log.requests}) == 4
 
 
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 async def test_file_descriptors_do_not_grow(handler, lab):
     async def once(number: int) -> None:
         await handler.download_request(wired(f"{URL}/status/200", client=None if number % 2 else "a"))
 
     for number in range(10):
         await once(number)
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_files()
     for number in range(100):
         await once(number)
-    assert len(os.listdir("/proc/self/fd")) <= before + 4
+    assert open_files() <= before + 4
