@@ -21,7 +21,7 @@ NEEDS := $(READY)-venv pyproject.toml constraints.txt
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p; /^$$/q' Makefile
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
 demo: $(READY)-demo
 	@$(BIN)/python -m fetchworker.demo run

@@ -11,6 +11,7 @@
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
     ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
     ├── ProxyAuthError              the proxy refused our credentials (407)
+    ├── HostRefusedError            a request to a host that the site's entry does not allow (ROBOTS_DENIED)
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── ExportError                 an output file cannot be written
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
+from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError, IgnoreRequest
 
 
 class FetchworkerError(Exception):
@@ -87,6 +88,12 @@ class ProxyAuthError(FetchworkerError, DownloadFailedError):
     """The proxy answered 407: its credentials are wrong, the site is not to blame."""
 
     type = "FETCH_ERROR"
+
+
+class HostRefusedError(FetchworkerError, IgnoreRequest):
+    """The site's ``allowed_hosts`` do not hold the host: the request was not sent."""
+
+    type = "ROBOTS_DENIED"
 
 
 class ContractError(FetchworkerError):

@@ -298,8 +298,7 @@ def _told(error: BaseException, *, downloaded: bool) -> dict[str, Any]:
     if isinstance(error, FetchworkerError):
         return {"type": error.type, "message": error.message, "outcome": None, **error.context}
     kind = "INTERNAL_ERROR" if downloaded else "FETCH_ERROR"
-    # with a cause it is no refusal: a body that grew too large while it was decoded
-    if isinstance(error, IgnoreRequest) and error.__cause__ is None:
+    if isinstance(error, IgnoreRequest) and "robots.txt" in str(error):  # others: too many redirects, too large
         kind = "ROBOTS_DENIED"
     return {"type": kind, "message": f"{type(error).__name__}: {error}", "outcome": None}
 

@@ -46,6 +46,8 @@ RETRIED = (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
+#: seconds between two looks whether the crawl goes on
+_LOOK = 0.5
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 _RESULTS = {
     Outcome.BLOCKED: ProxyResult.BLOCKED,
@@ -59,6 +61,7 @@ class OutcomeMiddleware:
     """Classifies each answer once and acts on the verdict."""
 
     def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
         self._runtime = Runtime.of(crawler)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
@@ -150,9 +153,19 @@ class OutcomeMiddleware:
             sessions = await runtime.sessions()
             await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
             runtime.count(f"rotated/{runtime.site}")
-        if plan.delay:
-            await asyncio.sleep(plan.delay)
+        await self._pause(plan.delay)
         return _next_try(request, plan)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait; a crawl that ends waits no longer, and the request stays in its queue."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        while (left := end - clock()) > 0 and not self._ends():  # noqa: ASYNC110  # no signal tells that the end begins
+            await asyncio.sleep(min(left, _LOOK))
+
+    def _ends(self) -> bool:
+        engine = self._crawler.engine
+        return not engine.running or engine._slot is None or engine._slot.closing is not None  # noqa: SLF001  # as above
 
 
 def _told(verdict: Verdict) -> str:

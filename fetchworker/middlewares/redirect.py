@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 FIRST, HOP = "fw_first", "fw_hop_of"
 #: meta keys of one try
-_OF_TRIES = (WIRE, CARRIED, "download_latency", "redirect_times", "redirect_urls", "redirect_reasons")
+_OF_TRIES = (
+    WIRE, CARRIED, "download_latency", "redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons",
+)  # fmt: skip
 
 
 class RedirectMiddleware(ScrapyRedirects):

@@ -11,11 +11,10 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire
-from fetchworker.errors import ContractError, ProxyExhaustedError
+from fetchworker.errors import ContractError, HostRefusedError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.redirect import HOP, another_try
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
@@ -56,6 +55,7 @@ class SessionMiddleware:
         A redirect that another identity was given is begun again from its start.
 
         Raises:
+            HostRefusedError: the site's entry does not allow the host.
             ProxyExhaustedError: the site requires a proxy and none is usable.
             ContractError: the warm-up did not bring a token that the request cannot do without.
         """
@@ -80,7 +80,7 @@ class SessionMiddleware:
         allowed = self._runtime.config.allowed_hosts
         host = urlparse_cached(request).hostname or ""
         if allowed and not any(host == name or host.endswith(f".{name}") for name in allowed):
-            raise IgnoreRequest(f"{host} is not among allowed_hosts of {self._runtime.site}")
+            raise HostRefusedError(f"{host} is not among allowed_hosts of {self._runtime.site}")
 
     async def _identity(self, request: Request) -> Session:
         meta = request.meta

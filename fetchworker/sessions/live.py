@@ -81,9 +81,11 @@ class LiveSessions:
         entry = self._entries.get((site, name))
         if entry is None:
             return
-        entry.users = max(0, entry.users - 1)
-        entry.seen = self._clock()
-        await self._save_changes(entry, session)
+        try:
+            await self._save_changes(entry, session)
+        finally:  # not before: who comes meanwhile must not read what is older
+            entry.users = max(0, entry.users - 1)
+            entry.seen = self._clock()
         self._forget_old()
 
     async def save(self, site: str, name: str, session: Session) -> None:

@@ -208,3 +208,20 @@ def queue(project: Any) -> Iterator[Any]:
     yield client
     client.close()
     release(endpoint)
+
+
+@pytest.fixture
+def start(project: Any, lab: Lab) -> Iterator[Callable[..., Any]]:
+    """Starts a worker or a crawl that runs beside the test, and ends with it at the latest."""
+    project.use(lab)
+    entry(project)
+    started = []
+
+    def run(*arguments: str) -> Any:
+        started.append(project.start("crawl", *arguments))
+        return started[-1]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()

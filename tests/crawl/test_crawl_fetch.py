@@ -9,6 +9,9 @@ from itertools import pairwise
 
 import pytest
 
+from fetchworker.errors import ArgumentError
+from fetchworker.spiders.fetch import FetchSpider
+
 pytestmark = pytest.mark.slow
 URL = "https://lab.example"
 
@@ -78,27 +81,32 @@ def test_headers_of_the_connection_are_not_the_callers(fetch):
     ("arguments", "told"),
     [
         ({"url": "ftp://lab.example/"}, "http"),
+        ({"url": "https:///path"}, "a host"),
+        ({"url": "https://lab.example:99999/"}, "a host"),
         ({"url": URL, "method": "FETCH"}, "method"),
         ({"url": URL, "headers": "not json"}, "headers"),
+        ({"url": URL, "cookies": '["a"]'}, "cookies"),
         ({"url": URL, "body": "a", "body_base64": "YQ=="}, "not both"),
         ({"url": URL, "body_base64": "?"}, "body_base64"),
         ({"url": URL, "methud": "GET"}, "did you mean 'method'"),
     ],
 )
-def test_arguments_that_name_no_request_are_refused(project, arguments, told):
-    pairs = [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
-    done = project.scrapy("crawl", "fetch", *pairs)
+def test_arguments_that_name_no_request_are_refused(arguments, told):
+    with pytest.raises(ArgumentError, match=told):
+        FetchSpider.make_resolver().arguments(arguments)
+
+
+def test_a_refused_argument_ends_the_crawl_before_it_begins(project):
+    done = project.scrapy("crawl", "fetch", "-a", f"url={URL}", "-a", "headers=not json")
     assert done.returncode == 2
-    assert told in done.stderr
+    assert 'a JSON object is expected, such as {"name": "value"}' in done.stderr
     assert "Traceback" not in done.stderr
 
 
 class TestSessions:
     def test_a_named_session_keeps_jar_and_exit_over_crawls(self, fetch, lab):
         fetch(f"{URL}/cookies/set?sid=s1&lang=en", session="ann")
-        for _ in range(2):
-            answer = fetch(f"{URL}/cookies", session="ann").answer
-            assert answer["cookies"] == {"sid": "s1", "lang": "en"}
+        assert fetch(f"{URL}/cookies", session="ann").answer["cookies"] == {"sid": "s1", "lang": "en"}
         assert len({request.peer for request in lab.requests}) == 1
         assert fetch(f"{URL}/cookies", session="bob").answer["cookies"] == {}
         assert fetch(f"{URL}/cookies").answer["cookies"] == {}
@@ -150,7 +158,7 @@ class TestLimits:
         crawl = fetch(f"{URL}/redirect-to?url=https://other.example/echo")
         assert (crawl.code, crawl.items) == (1, [])
         assert {request.host for request in lab.requests} == {"lab.example"}
-        assert "other.example" in crawl.failed[0]["message"]
+        assert (crawl.failed[0]["type"], crawl.failed[0]["url"]) == ("ROBOTS_DENIED", "https://other.example/echo")
 
     def test_bodies_over_the_cap_are_stopped(self, serve, lab, sites):
         sites(max_bytes=100_000)

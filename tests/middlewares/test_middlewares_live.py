@@ -158,6 +158,18 @@ async def test_tokens_harvested_into_an_object_that_was_read_anew_are_not_lost(l
     assert (await use(live)).tokens == {"lsd": "x"}
 
 
+async def test_who_comes_while_a_session_is_stored_does_not_read_what_is_older(live, clock):
+    session = await live.acquire(SITE, NAME, mint)
+    put(session, "a")
+    session.proxy_id = "p1"
+    clock.now += FRESH + 0.1
+    released = asyncio.ensure_future(live.release(SITE, NAME, session))
+    await asyncio.sleep(0)  # the store has it in hand
+    found = await live.acquire(SITE, NAME, mint)
+    assert (sent(found), found.proxy_id) == ("a=1", "p1")
+    await released
+
+
 async def test_rotation_puts_another_identity_under_the_name(live, store):
     session = await live.acquire(SITE, NAME, mint)
     put(session, "a")

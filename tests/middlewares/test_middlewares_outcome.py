@@ -135,6 +135,16 @@ async def test_a_wait_that_the_site_asks_for_is_kept_and_capped(drive):
         assert counted(site, "retry") == {"instagram/rate_limited": 2}
 
 
+async def test_a_crawl_that_ends_waits_for_nothing(drive):
+    backoff = {"first": 1, "factor": 1, "max": 1, "retry_after_max": 3600}
+    async with drive(lambda request: block(429, **{"retry-after": "3600"}), backoff=backoff) as site:
+        waiting = asyncio.ensure_future(site.get("/"))
+        while not site.stats.get("fetchworker/retry/instagram/rate_limited"):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        await site.crawler.engine.stop_async()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+
 async def test_who_can_take_no_for_an_answer_gets_it(drive):
     async with drive() as site:
         assert (await site.get("/status/404", callback=NO_CALLBACK)).status == 404

@@ -10,7 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from fetchworker.demo.lab import redirect, text
 from fetchworker.download.wire import WIRE
-from fetchworker.errors import ConfigError, OutcomeError, ProxyExhaustedError
+from fetchworker.errors import ConfigError, HostRefusedError, OutcomeError, ProxyExhaustedError
 
 URL = "https://lab.example"
 
@@ -96,9 +96,9 @@ async def test_the_callers_cookies_stay_with_their_host(drive):
 
 async def test_hosts_that_are_not_allowed_are_refused_before_anything_is_taken(drive):
     async with drive(allowed_hosts=["lab.example"]) as site:
-        with pytest.raises(IgnoreRequest, match=r"other\.example"):
+        with pytest.raises(HostRefusedError, match=r"other\.example"):
             await site.get("https://other.example/", session="ann")
-        with pytest.raises(IgnoreRequest, match="not among allowed_hosts"):
+        with pytest.raises(HostRefusedError, match="not among allowed_hosts"):
             await site.get("https://notlab.example/")
         assert (await site.get("https://lab.example/")).status == 200
         assert await site.stored("ann") is None
@@ -169,6 +169,22 @@ async def test_a_redirect_that_another_identity_was_given_is_begun_again(drive, 
         answer = await site.get("/cookies/chain/3", session=session, meta=meta)
         assert cookies(answer) == {"first": "2", "last": "1"}
         assert site.paths == ["/cookies/chain", "/cookies/chain/2", "/cookies/chain/3", "/cookies/chain/4", "/cookies"]
+
+
+async def test_tries_do_not_use_up_each_others_redirects(drive):
+    arrivals = []
+
+    def app(request):
+        if request.route == "/end":
+            arrivals.append(request.path)
+            return text("no\n", 503) if len(arrivals) < 3 else text("yes\n")
+        left = int(request.route.rpartition("/")[2])
+        return redirect(f"/hop/{left - 1}" if left else "/end")
+
+    async with drive(app) as site:
+        answer = await site.get("/hop/5")
+        assert answer.body == b"yes\n"
+        assert site.paths.count("/hop/5") == 3
 
 
 async def test_a_failed_request_leaves_its_cookies_in_the_session(drive):
