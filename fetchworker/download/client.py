@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Any
 from curl_cffi import AsyncCurl, Curl, CurlError, CurlInfo, CurlOpt
 from curl_cffi._wrapper import ffi, lib
 
+from fetchworker.egress.guard import DIRECT, Guard, Route
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
+    from fetchworker.egress import Decision, EgressPolicy
     from fetchworker.proxies import Proxy
 
 WRITE_ABORT = 0xFFFFFFFF
+COULDNT_CONNECT = 7
 ABORTED = 42
 _SOCKET_TIMEOUT = -1
 _TICK = 0.1  # seconds
@@ -39,10 +42,12 @@ _HTTP_2_ON_TLS = 4
 class ClientOptions:
     """What is the same for every transfer of a process.
 
-    ``connect_to`` holds curl's ``HOST:PORT:ADDRESS:PORT`` entries for direct connections (tests and the demo);
-    ``ca_file`` is a PEM bundle, None for curl's default; ``interface`` the local address to bind.
+    ``egress`` says where connections may lead; ``connect_to`` holds curl's ``HOST:PORT:ADDRESS:PORT`` entries for
+    direct ones (tests and the demo); ``ca_file`` is a PEM bundle, None for curl's default; ``interface`` the local
+    address to bind.
     """
 
+    egress: EgressPolicy
     verify: bool = True
     ca_file: str | None = None
     connect_to: Sequence[bytes] = ()
@@ -52,7 +57,10 @@ class ClientOptions:
 
 @dataclass(frozen=True, slots=True)
 class TransferRequest:
-    """One HTTP request as curl needs it. ``timeout`` is in seconds, ``headers`` are ``Name: value`` lines."""
+    """One HTTP request as curl needs it. ``timeout`` is in seconds, ``headers`` are ``Name: value`` lines.
+
+    ``route`` is where its connections may lead.
+    """
 
     method: str
     url: bytes
@@ -64,6 +72,7 @@ class TransferRequest:
     target: str | None = None
     weight: int | None = None
     proxy: Proxy | None = None
+    route: Route = DIRECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +85,20 @@ class TransferInfo:
 
 
 class TransferError(Exception):
-    """curl gave up; ``code`` is its error number, ``reason`` its words."""
+    """curl gave up; ``code`` is its error number, ``reason`` its words.
 
-    def __init__(self, code: int, reason: str, connect_code: int) -> None:
+    ``denied`` is why the guard let no connection be opened, ``refused`` to which address.
+    """
+
+    def __init__(
+        self, code: int, reason: str, connect_code: int, *, denied: Decision | None = None, refused: str = ""
+    ) -> None:
         super().__init__(f"curl {code}: {reason}")
         self.code = code
         self.reason = reason
         self.connect_code = connect_code
+        self.denied = denied
+        self.refused = refused
 
 
 class _Multi(AsyncCurl):
@@ -146,15 +162,17 @@ class _Gate:
 class _Handle:
     """An easy handle with the lists that curl reads while it runs."""
 
-    __slots__ = ("configured", "connect_to", "curl")
+    __slots__ = ("configured", "connect_to", "curl", "guard")
 
-    def __init__(self) -> None:
+    def __init__(self, egress: EgressPolicy) -> None:
         self.curl = Curl()
+        self.guard = Guard(egress)
         self.connect_to: Any = None
         self.configured: tuple[Any, ...] | None = None
 
     def close(self) -> None:
         self.curl.close()
+        self.guard.close()
         if self.connect_to is not None:
             lib.curl_slist_free_all(self.connect_to)
             self.connect_to = None
@@ -207,7 +225,7 @@ class CurlClient:
     async def _transfer(
         self, request: TransferRequest, on_header: Callable[[bytes], int], on_body: Callable[[bytes], int]
     ) -> TransferInfo:
-        handle = self._idle.pop() if self._idle else _Handle()
+        handle = self._idle.pop() if self._idle else _Handle(self._options.egress)
         running = reusable = False
         try:
             self._configure(handle, request)
@@ -220,7 +238,7 @@ class CurlClient:
                 await future
             except CurlError as exc:
                 running, reusable = False, True
-                raise TransferError(int(exc.code), _reason(str(exc)), _connect_code(curl)) from None
+                raise _error(exc, handle) from None
             running, reusable = False, True
             if self._closed:  # closing ends transfers as if they were done
                 raise TransferError(ABORTED, "the client was closed", 0)
@@ -243,6 +261,7 @@ class CurlClient:
         if handle.configured != lasting:
             self._configure_lasting(handle, request)
             handle.configured = lasting
+        handle.guard.begin(request.route)
         _set_text(curl, CurlOpt.URL, request.url)
         _set_text(curl, CurlOpt.REQUEST_TARGET, request_target(request.url, request.proxy))
         _set_number(curl, CurlOpt.TIMEOUT_MS, max(1, int(request.timeout * 1000)))
@@ -255,6 +274,7 @@ class CurlClient:
         curl, options = handle.curl, self._options
         if handle.configured is not None:
             curl.reset()
+        handle.guard.attach(curl)
         if request.target and curl.impersonate(request.target, default_headers=False) != 0:
             # it returns a code and would send undisguised
             raise ConfigError(f"the installed curl_cffi does not know the target {request.target}")
@@ -415,6 +435,14 @@ def _set_proxy(curl: Curl, proxy: Proxy | None) -> None:
         curl.setopt(CurlOpt.PROXYUSERNAME, proxy.username.encode())
         password = proxy.password.get_secret_value() if proxy.password else ""
         curl.setopt(CurlOpt.PROXYPASSWORD, password.encode())
+
+
+def _error(exc: CurlError, handle: _Handle) -> TransferError:
+    code, guard = int(exc.code), handle.guard
+    # a refused address is no matter where another one of the same name was reached
+    denied = guard.denied if code == COULDNT_CONNECT else None
+    reason = _reason(str(exc))
+    return TransferError(code, reason, _connect_code(handle.curl), denied=denied, refused=guard.refused)
 
 
 def _reason(text: str) -> str:

@@ -11,7 +11,6 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire
@@ -56,7 +55,6 @@ class SessionMiddleware:
             ProxyExhaustedError: the site requires a proxy and none is usable.
             ContractError: the warm-up did not bring a token that the request cannot do without.
         """
-        self._check_host(request)
         session = await self._identity(request)
         request.meta[WIRE] = wire = Wire(session=session, client=session.identity if session.stored else None)
         try:
@@ -68,12 +66,6 @@ class SessionMiddleware:
             request.meta.pop(WIRE, None)
             await self._give_back(request, session)
             raise
-
-    def _check_host(self, request: Request) -> None:
-        allowed = self._runtime.config.allowed_hosts
-        host = urlparse_cached(request).hostname or ""
-        if allowed and not any(host == name or host.endswith(f".{name}") for name in allowed):
-            raise IgnoreRequest(f"{host} is not among allowed_hosts of {self._runtime.site}")
 
     async def _identity(self, request: Request) -> Session:
         meta = request.meta
