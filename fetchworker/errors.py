@@ -11,12 +11,13 @@
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
     ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
     ├── ProxyAuthError              the proxy refused our credentials (407)
+    ├── EgressDeniedError           the request would have led where none may go (EGRESS_DENIED)
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── ExportError                 an output file cannot be written
     └── OutcomeError                the last try ended, and not with ``ok``
 
-The classes that the download path raises are also members of Scrapy's family of download errors
+The classes that the download path raises are also members of Scrapy's families of errors
 (``scrapy.exceptions``), so that stock components treat them as what they are. Errors of libraries are
 translated where we call them; the text of an error never holds a secret.
 """
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
+from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError, IgnoreRequest
 
 
 class FetchworkerError(Exception):
@@ -87,6 +88,15 @@ class ProxyAuthError(FetchworkerError, DownloadFailedError):
     """The proxy answered 407: its credentials are wrong, the site is not to blame."""
 
     type = "FETCH_ERROR"
+
+
+class EgressDeniedError(FetchworkerError, IgnoreRequest):
+    """The request would have led where none may go (docs/egress.md): nothing was sent, and no other try is made.
+
+    ``context["layer"]`` is ``url``, ``address`` or ``proxy``: by what it was found out; ``context["reason"]`` a slug.
+    """
+
+    type = "EGRESS_DENIED"
 
 
 class ContractError(FetchworkerError):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.contracts import Page
+    from fetchworker.egress import EgressPolicy
     from fetchworker.redis import RedisEndpoint
     from fetchworker.sites import SiteConfig, Sites
 
@@ -183,6 +184,15 @@ class Runtime:
     def next_proxy_in(self) -> float | None:
         """Seconds until a resting proxy may be used again, None when none rests."""
         return self.proxies.next_available_in(self.site)
+
+    # ── egress ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def egress(self) -> EgressPolicy:
+        """Where requests may go."""
+        from fetchworker.egress import EgressPolicy  # noqa: PLC0415  # only what sends needs it
+
+        return EgressPolicy(allow=self.environment.destinations(), ports=self.environment.egress_ports)
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -29,6 +29,8 @@ DEPTH_LIMIT = 0
 # (cookies, user agent, default headers, timeout, proxies and retries are ours; statistics are kept per outcome).
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}
 DOWNLOADER_MIDDLEWARES = {
+    # where requests may go: first of all, as what follows may send requests of its own, which come by here as well
+    "fetchworker.middlewares.egress.EgressMiddleware": 50,
     # robots.txt, per site (`robots: obey|ignore` in sites.yaml)
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
     # redirects: each hop is a request of its own and comes by everything below again

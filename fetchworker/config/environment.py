@@ -5,11 +5,16 @@ from __future__ import annotations
 import ipaddress
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import parse_qs, unquote
 
-from pydantic import BeforeValidator, Field, SecretStr, StringConstraints, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringConstraints, field_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: head of every variable that is ours
 PREFIX = "FETCHWORKER_"
@@ -19,6 +24,11 @@ _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 _MAX_PORT = 65_535
 _IPV6 = 6
 _LONG = 64  # characters of a wrong value that an error shows
+
+
+def _parsed(parse: Callable[[str], Any]) -> PlainValidator:
+    """Values are texts for ``parse``, or what it made of one."""
+    return PlainValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
 def _upper(value: Any) -> Any:
@@ -31,6 +41,8 @@ def _lower(value: Any) -> Any:
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 """An id that may stand in a Redis key, a file name and a URL."""
+Destinations = Annotated[tuple[Destination, ...], NoDecode, _parsed(destinations)]
+PortRanges = Annotated[tuple[tuple[int, int], ...], NoDecode, _parsed(port_ranges)]
 LogFormat = Annotated[Literal["auto", "json", "text"], BeforeValidator(_lower)]
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_upper)]
 
@@ -77,6 +89,14 @@ class Environment(BaseSettings):
     ca_file: Path | None = Field(
         default=None, description="the path of a PEM file of certificates to trust as well", examples=["ca.pem"]
     )
+    egress_allow: Destinations = Field(
+        default=(),
+        description="hosts, host:port, addresses or networks that may be reached though they are not public",
+        examples=["wiki.corp.example,10.1.0.0/16,127.0.0.1:8080"],
+    )
+    egress_ports: PortRanges = Field(
+        default=EVERY_DEFAULT_PORT, description="ports and ranges of ports", examples=["80,443,1024-65535"]
+    )
     proxy_cooldown: float = Field(
         default=60,
         ge=0,
@@ -120,7 +140,15 @@ class Environment(BaseSettings):
     @field_validator("host_map")
     @classmethod
     def _host_map(cls, value: dict[str, str]) -> dict[str, str]:
-        return dict(_host_map_entry(host, address) for host, address in value.items())
+        entries = dict(_host_map_entry(host, address) for host, address in value.items())
+        for host in entries:
+            destination(host)
+        return entries
+
+    def destinations(self) -> tuple[Destination, ...]:
+        """What may be reached though it is not public: the allow list, and the host map's hosts and targets."""
+        mapped = (destination(place) for pair in self.host_map.items() for place in pair)
+        return (*self.egress_allow, *mapped)
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""

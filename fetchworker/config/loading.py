@@ -31,8 +31,8 @@ _HOST_MAP = f"{PREFIX}HOST_MAP"
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 _FIELDS = {PREFIX + field.upper(): field for field in Environment.model_fields}
-#: fields whose wrong values are not shown: secrets, and a text of many parts
-_HIDDEN = frozenset({"proxies", "redis_url", "host_map"})
+#: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
+_HIDDEN = frozenset({"proxies", "redis_url", "host_map", "egress_allow", "egress_ports"})
 
 
 def load_environment(

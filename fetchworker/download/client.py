@@ -30,14 +30,17 @@ from fetchworker.download.easy import (
 )
 from fetchworker.download.multi import Gate, Multi
 from fetchworker.download.tls import TlsOptions, certificate, connection_logger, log_certificate, set_tls
+from fetchworker.egress.guard import DIRECT, Guard, Route
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fetchworker.egress import Decision, EgressPolicy
     from fetchworker.proxies import Proxy
 
 WRITE_ABORT = 0xFFFFFFFF
+COULDNT_CONNECT = 7
 ABORTED = 42
 _BUFFER = 128 * 1024  # bytes that one read takes at most: fewer calls into Python for big bodies
 _CERTIFICATES = 64  # connections whose certificate a client remembers
@@ -49,10 +52,12 @@ _HTTP_2_ON_TLS = 4
 class ClientOptions:
     """What is the same for every transfer of a process.
 
-    ``connect_to`` holds curl's ``HOST:PORT:ADDRESS:PORT`` entries for direct connections (tests and the demo);
-    ``ca_file`` is a PEM bundle, None for curl's default; ``bind`` the local address and port, 0 for any port.
+    ``egress`` says where connections may lead; ``connect_to`` holds curl's ``HOST:PORT:ADDRESS:PORT`` entries for
+    direct ones (tests and the demo); ``ca_file`` is a PEM bundle, None for curl's default; ``bind`` the local address
+    and port, 0 for any port.
     """
 
+    egress: EgressPolicy
     verify: bool = True
     ca_file: str | None = None
     connect_to: Sequence[bytes] = ()
@@ -65,7 +70,8 @@ class ClientOptions:
 class TransferRequest:
     """One HTTP request as curl needs it.
 
-    ``timeout`` is in seconds, ``headers`` are ``Name: value`` lines, ``bind`` stands for the options' one.
+    ``timeout`` is in seconds, ``headers`` are ``Name: value`` lines, ``bind`` stands for the options' one; ``route`` is
+    where its connections may lead.
     """
 
     method: str
@@ -79,6 +85,7 @@ class TransferRequest:
     weight: int | None = None
     proxy: Proxy | None = None
     bind: tuple[str, int] | None = None
+    route: Route = DIRECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +102,36 @@ class TransferInfo:
 
 
 class TransferError(Exception):
-    """curl gave up; ``code`` is its error number, ``reason`` its words."""
+    """curl gave up; ``code`` is its error number, ``reason`` its words.
 
-    def __init__(self, code: int, reason: str, info: TransferInfo) -> None:
+    ``denied`` is why the guard let no connection be opened, ``refused`` to which address.
+    """
+
+    def __init__(
+        self, code: int, reason: str, info: TransferInfo, *, denied: Decision | None = None, refused: str = ""
+    ) -> None:
         super().__init__(f"curl {code}: {reason}")
         self.code = code
         self.reason = reason
         self.info = info
+        self.denied = denied
+        self.refused = refused
 
 
 class _Handle:
     """An easy handle with the lists that curl reads while it runs."""
 
-    __slots__ = ("configured", "connect_to", "curl")
+    __slots__ = ("configured", "connect_to", "curl", "guard")
 
-    def __init__(self) -> None:
+    def __init__(self, egress: EgressPolicy) -> None:
         self.curl = Curl()
+        self.guard = Guard(egress)
         self.connect_to: Any = None
         self.configured: tuple[Any, ...] | None = None
 
     def close(self) -> None:
         self.curl.close()
+        self.guard.close()
         if self.connect_to is not None:
             lib.curl_slist_free_all(self.connect_to)
             self.connect_to = None
@@ -169,7 +185,7 @@ class CurlClient:
     async def _transfer(
         self, request: TransferRequest, on_header: Callable[[bytes], int], on_body: Callable[[bytes], int]
     ) -> TransferInfo:
-        handle = self._idle.pop() if self._idle else _Handle()
+        handle = self._idle.pop() if self._idle else _Handle(self._options.egress)
         running = reusable = False
         try:
             self._configure(handle, request)
@@ -184,7 +200,7 @@ class CurlClient:
                 await future
             except CurlError as exc:
                 running, reusable = False, True
-                raise TransferError(int(exc.code), _reason(str(exc)), self._info(curl, request)) from None
+                raise _error(exc, handle, self._info(curl, request)) from None
             running, reusable = False, True
             if self._closed:  # closing ends transfers as if they were done
                 raise TransferError(ABORTED, "the client was closed", TransferInfo())
@@ -207,6 +223,7 @@ class CurlClient:
         if handle.configured != lasting:
             self._configure_lasting(handle, request)
             handle.configured = lasting
+        handle.guard.begin(request.route)
         set_text(curl, CurlOpt.URL, request.url)
         set_text(curl, CurlOpt.REQUEST_TARGET, request_target(request.url, request.proxy))
         set_number(curl, CurlOpt.TIMEOUT_MS, max(1, int(request.timeout * 1000)))
@@ -219,6 +236,7 @@ class CurlClient:
         curl, options = handle.curl, self._options
         if handle.configured is not None:
             curl.reset()
+        handle.guard.attach(curl)
         if request.target and curl.impersonate(request.target, default_headers=False) != 0:
             # it returns a code and would send undisguised
             raise ConfigError(f"the installed curl_cffi does not know the target {request.target}")
@@ -331,6 +349,13 @@ class ClientPool:
 
 def _host(url: bytes) -> str:
     return urlsplit(url.decode("latin-1")).hostname or ""
+
+
+def _error(exc: CurlError, handle: _Handle, info: TransferInfo) -> TransferError:
+    code, guard = int(exc.code), handle.guard
+    # a refused address is no matter where another one of the same name was reached
+    denied = guard.denied if code == COULDNT_CONNECT else None
+    return TransferError(code, _reason(str(exc)), info, denied=denied, refused=guard.refused)
 
 
 def _reason(text: str) -> str:

@@ -2,7 +2,8 @@
 
 It sends what the middlewares prepared (``meta["fw_wire"]``: whose connection, which proxy, which header lines, dressed
 as which browser) or, without that, the request's own headers and ``meta["proxy"]`` as Scrapy means them. It never
-follows redirects, keeps no cookies, reads no proxy from the environment and never falls back to another way out.
+follows redirects, keeps no cookies, reads no proxy from the environment and never falls back to another way out. What
+leads where none may go is refused: by its URL, and by the address of every connection (docs/egress.md).
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from fetchworker.download.translate import (
 )
 from fetchworker.download.trust import ca_bundle, connect_to_entries
 from fetchworker.download.wire import WIRE, Wire
+from fetchworker.egress import denied
+from fetchworker.egress.guard import DIRECT, TRUSTED, Route, proxy_route, self_test
 from fetchworker.errors import ConfigError, ProxyExhaustedError
 from fetchworker.proxies import parse_proxies
 from fetchworker.runtime import Runtime
@@ -68,6 +71,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         self._fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._proxy_encoding = settings.get("HTTPPROXY_AUTH_ENCODING")
         self._dataloss_warned = False
+        self._egress = Runtime.of(crawler).egress
         self._pool = _pool_of(crawler)
 
     @classmethod
@@ -81,16 +85,19 @@ class CurlDownloadHandler(BaseDownloadHandler):
         Raises:
             ProxyExhaustedError: a proxy is required and none was chosen; nothing was sent.
             ProxyAuthError: the proxy answered 407.
+            EgressDeniedError: it may not go there; nothing was sent.
             scrapy.exceptions: its family of download errors for everything else.
         """
         wire: Wire | None = request.meta.get(WIRE)
         proxy = self._proxy(request, wire)
+        route = self._route(request, proxy, configured=wire is not None)
         timeout = float(request.meta.get("download_timeout") or self._timeout)
         receiver = self._receiver(request)
         client = self._pool.get(wire.client if wire else f"proxy:{proxy.id}" if proxy else "")
         started = time.monotonic()
         try:
-            info = await self._perform(client, _transfer(request, wire, proxy, timeout), receiver)
+            transfer = _transfer(request, wire, proxy, route, timeout)
+            info = await self._perform(client, transfer, receiver)
         except TransferError as exc:
             return self._failed(exc, request, receiver, proxy, timeout)
         finally:
@@ -121,6 +128,24 @@ class CurlDownloadHandler(BaseDownloadHandler):
             raise ProxyExhaustedError(f"a proxy is required for {request.url} and none was chosen")
         return wire.proxy
 
+    def _route(self, request: Request, proxy: Proxy | None, *, configured: bool) -> Route:
+        """Where the connection may lead. A proxy that is none of ours is a destination like any other."""
+        decision = self._egress.classify(request.url)
+        if not decision.allowed:
+            raise denied(decision, request.url)
+        if proxy is None:
+            return TRUSTED if decision.trusted else DIRECT
+        trusted = configured or self._is_ours(proxy)
+        if not trusted:
+            decision = self._egress.classify(f"http://{proxy.address}")
+            if not decision.allowed:
+                raise denied(replace(decision, layer="proxy"), request.url)
+            trusted = decision.trusted
+        return proxy_route(proxy.host, proxy.port, trusted=trusted)
+
+    def _is_ours(self, proxy: Proxy) -> bool:
+        return any(known.address == proxy.address for known in Runtime.of(self.crawler).proxies)
+
     def _receiver(self, request: Request) -> Receiver:
         meta, sender = request.meta, self.crawler.signals.sender
         return Receiver(
@@ -138,6 +163,8 @@ class CurlDownloadHandler(BaseDownloadHandler):
             raise receiver.aborted
         if receiver.stopped:
             return _response(request, receiver, error.info)
+        if error.denied:
+            raise denied(error.denied, request.url, address=error.refused)
         if receiver.headers_done and error.code in DATA_LOSS_CODES:
             return self._data_loss(error, request, receiver)
         raise translate(
@@ -167,10 +194,13 @@ class CurlDownloadHandler(BaseDownloadHandler):
 def _pool_of(crawler: Crawler) -> ClientPool:
     pool = _pools.get(crawler)
     if pool is None:
-        environment = Runtime.of(crawler).environment
+        self_test()
+        runtime = Runtime.of(crawler)
+        environment = runtime.environment
         settings = crawler.settings
         check_key_log()
         options = ClientOptions(
+            egress=runtime.egress,
             verify=settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"),
             ca_file=ca_bundle(environment),
             connect_to=connect_to_entries(environment.host_map),
@@ -199,7 +229,9 @@ def _scrapy_proxy(request: Request, encoding: str) -> Proxy | None:
     return parse_proxies(address, source="request.meta['proxy']")[0]
 
 
-def _transfer(request: Request, wire: Wire | None, proxy: Proxy | None, timeout: float) -> TransferRequest:
+def _transfer(
+    request: Request, wire: Wire | None, proxy: Proxy | None, route: Route, timeout: float
+) -> TransferRequest:
     profile = wire.profile if wire else None
     return TransferRequest(
         method=request.method,
@@ -213,6 +245,7 @@ def _transfer(request: Request, wire: Wire | None, proxy: Proxy | None, timeout:
         weight=wire.weight if wire else None,
         proxy=proxy,
         bind=normalize_bind_address(request.meta.get("bindaddress")),
+        route=route,
     )
 
 

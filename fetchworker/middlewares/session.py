@@ -11,7 +11,6 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire
@@ -59,7 +58,6 @@ class SessionMiddleware:
             ProxyExhaustedError: the site requires a proxy and none is usable.
             ContractError: the warm-up did not bring a token that the request cannot do without.
         """
-        self._check_host(request)
         session = await self._identity(request)
         if request.meta.get(HOP, session.identity) != session.identity:
             await self._give_back(request, session, used=False)
@@ -75,12 +73,6 @@ class SessionMiddleware:
             await self._give_back(request, session)
             raise
         return None
-
-    def _check_host(self, request: Request) -> None:
-        allowed = self._runtime.config.allowed_hosts
-        host = urlparse_cached(request).hostname or ""
-        if allowed and not any(host == name or host.endswith(f".{name}") for name in allowed):
-            raise IgnoreRequest(f"{host} is not among allowed_hosts of {self._runtime.site}")
 
     async def _identity(self, request: Request) -> Session:
         meta = request.meta
