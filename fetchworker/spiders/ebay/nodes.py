@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from fetchworker.spiders.reading.html import squeezed
 
 if TYPE_CHECKING:
@@ -11,18 +13,28 @@ if TYPE_CHECKING:
 
     from parsel import Selector, SelectorList
 
-#: elements for screen readers and switched-off copies: not what the page shows
-_HIDDEN = "contains(concat(' ', normalize-space(@class), ' '), ' {} ')"
-_SHOWN = (
-    ".//text()[not(ancestor::*[self::script or self::style or self::button or "
-    + " or ".join(_HIDDEN.format(name) for name in ("clipped", "hide", "LIGHT_HIGHLIGHT"))
-    + "])]"
-)
+#: elements for screen readers, switched-off copies, and the flag "New listing": not what the page says of the thing
+_HIDDEN = frozenset({"clipped", "hide", "LIGHT_HIGHLIGHT"})
+_SILENT = frozenset({"script", "style", "button", "template"})
 
 
 def shown(node: Selector | SelectorList[Selector] | None) -> str | None:
     """The text that an element shows; pieces of it are set apart."""
-    return squeezed(" ".join(node.xpath(_SHOWN).getall())) if node else None
+    nodes = [] if node is None else [node] if hasattr(node, "root") else list(node)
+    return squeezed(" ".join(piece for each_node in nodes for piece in _pieces(each_node.root)))
+
+
+def _pieces(root: etree._Element) -> Iterator[str]:
+    """The texts inside an element, hidden parts left out; comments stand between many of them."""
+    walk = etree.iterwalk(root, events=("start", "end", "comment"))
+    for event, element in walk:
+        if event == "start":
+            if element.tag in _SILENT or not _HIDDEN.isdisjoint(element.get("class", "").split()):
+                walk.skip_subtree()
+            elif element.text:
+                yield element.text
+        elif element is not root and element.tail:
+            yield element.tail
 
 
 def first(node: Selector | SelectorList[Selector], *queries: str) -> str | None:
