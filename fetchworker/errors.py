@@ -15,6 +15,8 @@
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── ExportError                 an output file cannot be written
+    ├── StorageError                the database cannot be opened or written
+    │   └── RefusedError            the database works, and will not take these values
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -117,6 +119,14 @@ class ItemInvalidError(FetchworkerError):
 
 class ExportError(FetchworkerError):
     """An output file cannot be opened, repaired or written."""
+
+
+class StorageError(FetchworkerError):
+    """The database cannot be opened or written: what was to be stored is not, and no half of it is."""
+
+
+class RefusedError(StorageError):
+    """The database works and will not take these values."""
 
 
 #: outcome → stable error type (REST answers and failure lines use it)

@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
-from fetchworker.errors import FetchworkerError, OutcomeError
+from fetchworker.errors import ExportError, FetchworkerError, OutcomeError
+from fetchworker.exports.completion import not_done
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.pace import Pace, Waits
 from fetchworker.proxies import Proxy, ProxyManager, ProxyResult
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.contracts import Page
+    from fetchworker.db import Place
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.redis import RedisEndpoint
@@ -50,6 +52,8 @@ logger = logging.getLogger(__name__)
 GC_THRESHOLDS = (20_000, 50, 100)
 #: seconds that a crawl waits for Redis at its start
 REDIS_LIMIT = 30.0
+#: items of a response on their way to the database at once
+STORING_ITEMS = 16
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
@@ -107,6 +111,7 @@ class Runtime:
             crawler.signals = QuickSignals(crawler)
             crawler.signals.connect(_settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
+        crawler.signals.connect(runtime._not_done, not_done)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
 
@@ -125,6 +130,8 @@ class Runtime:
             "DOWNLOAD_MAXSIZE": config.max_bytes,
             "ROBOTSTXT_OBEY": config.robots == "obey",
         }
+        if self.environment.stores:
+            values["CONCURRENT_ITEMS"] = STORING_ITEMS
         if not self.private:
             values |= self._shared_queue()
         for name, value in values.items():
@@ -278,6 +285,16 @@ class Runtime:
         engine = self._crawler.engine
         return engine is not None and bool(engine.downloader.active)
 
+    # ── the database ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def database(self) -> Place:
+        """Where items are stored.
+
+        Raises:
+            ConfigError: the URL is wrong, or what it needs is not installed.
+        """
+        return database(self.environment)
+
     # ── what went wrong ──────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
@@ -291,6 +308,13 @@ class Runtime:
     def records(self) -> CrawlRecords:
         """The crawl's failures, rejected items and evidence."""
         return CrawlRecords(self.folder)
+
+    def _not_done(self, request: Request, error: BaseException) -> None:
+        """Keep the request that has to be done again."""
+        try:
+            self.record_failure(request, error, None)
+        except ExportError as exc:
+            logger.error("%s: the failure of %s is not written", exc, request.url)  # noqa: TRY400  # it says it all
 
     def count(self, name: str, by: int = 1) -> None:
         """Add to a stat under ``fetchworker/``."""
@@ -369,7 +393,20 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
     if _OWN_SPIDERS in settings.getlist("SPIDER_MODULES"):
         check_spiders(sites, get_spider_loader(settings).list())
     proxy_manager(environment)
+    if environment.stores:
+        database(environment)
     return environment, sites
+
+
+def database(environment: Environment) -> Place:
+    """The database that is configured, or else a file in the state folder.
+
+    Raises:
+        ConfigError: the URL is wrong, or what it needs is not installed.
+    """
+    from fetchworker.db import default_url, place_of  # noqa: PLC0415  # not every crawl stores
+
+    return place_of(environment.database_url or default_url(environment.state_dir))
 
 
 def proxy_manager(environment: Environment) -> ProxyManager:

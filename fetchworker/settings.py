@@ -72,8 +72,13 @@ SPIDER_MIDDLEWARES = {
 
 # ── 6. Items: checked, then written ──────────────────────────────────────────────────────────────────────────────────
 # Scrapy starts this many tasks for every response, with items or without: more only costs time here.
+# (A crawl that stores in a database has more, so that the items of a page share a transaction: Runtime sets it.)
 CONCURRENT_ITEMS = 1
-ITEM_PIPELINES = {"fetchworker.pipelines.validate.ValidatePipeline": 100}
+ITEM_PIPELINES = {
+    "fetchworker.pipelines.validate.ValidatePipeline": 100,
+    # off unless FETCHWORKER_STORE or FETCHWORKER_DATABASE_URL says otherwise
+    "fetchworker.pipelines.store.StorePipeline": 900,
+}
 FEED_STORAGES = {"": "fetchworker.exports.feeds.LineFeedStorage", "file": "fetchworker.exports.feeds.LineFeedStorage"}
 FEED_EXPORTERS = {
     "jsonlines": "fetchworker.exports.feeds.LineExporter",

@@ -108,6 +108,21 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield process
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """A PostgreSQL server; skips by name where there is none."""
+    from fetchworker.demo.postgres import PostgresServer
+
+    try:
+        server = PostgresServer(fsync="off")  # what a crash of the machine would lose is of no interest
+    except FileNotFoundError as exc:
+        if os.environ.get(REQUIRE_ALL):
+            pytest.fail(f"PostgreSQL is required here: {exc}")
+        pytest.skip(str(exc))
+    with server:
+        yield server
+
+
 @pytest.fixture
 def captures() -> Path:
     """The folder of recorded pages beside the project; skips by name where it is absent."""

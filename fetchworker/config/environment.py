@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PREFIX = "FETCHWORKER_"
 
 _REDIS_SCHEME = re.compile(r"(rediss?(\+[a-z]+)?|unix|sentinel|cluster)://\S+\Z", re.IGNORECASE)
+_DATABASE_URL = re.compile(r"sqlite:///[^?\n]*[^?/\n]\Z|postgres(ql)?://\S+\Z")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 _MAX_PORT = 65_535
 _IPV6 = 6
@@ -114,6 +115,27 @@ class Environment(BaseSettings):
         description="the seconds that an unused session is kept",
         examples=["86400"],
     )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="the URL of the database, sqlite:///path or postgresql://…",
+        examples=["postgresql://user:password@127.0.0.1/fetchworker"],
+    )
+    store: bool | None = Field(
+        default=None, description="true to store items in the database, or false", examples=["true"]
+    )
+    store_batch: int = Field(
+        default=200, ge=1, le=5000, description="how many items one transaction stores at most", examples=["200"]
+    )
+    store_delay: float = Field(
+        default=0.01, ge=0, le=60, description="the seconds that a batch gathers items", examples=["0.01"]
+    )
+    store_patience: float = Field(
+        default=60,
+        ge=0,
+        le=3600,
+        description="the seconds that a database which does not answer is tried again",
+        examples=["60"],
+    )
     log_format: LogFormat = Field(default="auto", description="auto, json or text", examples=["json"])
     log_level: LogLevel | None = Field(
         default=None, description="DEBUG, INFO, WARNING, ERROR or CRITICAL", examples=["INFO"]
@@ -137,6 +159,13 @@ class Environment(BaseSettings):
             raise ValueError("must be a URL that begins with redis://, rediss:// or unix://")
         return value
 
+    @field_validator("database_url")
+    @classmethod
+    def _database_url(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _DATABASE_URL.match(value.get_secret_value()):
+            raise ValueError("must be a URL that begins with sqlite:/// or postgresql://")
+        return value
+
     @field_validator("host_map")
     @classmethod
     def _host_map(cls, value: dict[str, str]) -> dict[str, str]:
@@ -152,7 +181,13 @@ class Environment(BaseSettings):
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        return passwords(self.redis_url.get_secret_value()) if self.redis_url else frozenset()
+        urls = (self.redis_url, self.database_url)
+        return frozenset(secret for url in urls if url for secret in passwords(url.get_secret_value()))
+
+    @property
+    def stores(self) -> bool:
+        """Whether items go to a database: as told, or else when one is named."""
+        return self.database_url is not None if self.store is None else self.store
 
     def notes(self) -> tuple[str, ...]:
         """What an operator should be warned of, one sentence each."""
@@ -162,11 +197,11 @@ class Environment(BaseSettings):
         return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {pairs}",)
 
 
-def passwords(redis_url: str) -> frozenset[str]:
-    """The passwords in a Redis URL, as written and decoded."""
+def passwords(url: str) -> frozenset[str]:
+    """The passwords in the URL of a server, as written and decoded."""
     # not urlsplit: a password may hold a / ? or # that should have been percent-encoded
-    user_info = redis_url.partition("://")[2].rpartition("@")[0]
-    query = parse_qs(redis_url.partition("?")[2])
+    user_info = url.partition("://")[2].rpartition("@")[0]
+    query = parse_qs(url.partition("?")[2])
     queried = [value for key, values in query.items() if "pass" in key.lower() for value in values]
     written = [user_info.partition(":")[2], *queried]
     return frozenset(text for value in written for text in (value, unquote(value)) if text)
