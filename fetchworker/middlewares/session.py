@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire
-from fetchworker.errors import ContractError, HostRefusedError, ProxyExhaustedError
+from fetchworker.errors import ContractError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.redirect import HOP, another_try
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
@@ -55,11 +55,9 @@ class SessionMiddleware:
         A redirect that another identity was given is begun again from its start.
 
         Raises:
-            HostRefusedError: the site's entry does not allow the host.
             ProxyExhaustedError: the site requires a proxy and none is usable.
             ContractError: the warm-up did not bring a token that the request cannot do without.
         """
-        self._check_host(request)
         session = await self._identity(request)
         if request.meta.get(HOP, session.identity) != session.identity:
             await self._give_back(request, session, used=False)
@@ -75,12 +73,6 @@ class SessionMiddleware:
             await self._give_back(request, session)
             raise
         return None
-
-    def _check_host(self, request: Request) -> None:
-        allowed = self._runtime.config.allowed_hosts
-        host = urlparse_cached(request).hostname or ""
-        if allowed and not any(host == name or host.endswith(f".{name}") for name in allowed):
-            raise HostRefusedError(f"{host} is not among allowed_hosts of {self._runtime.site}")
 
     async def _identity(self, request: Request) -> Session:
         meta = request.meta

@@ -16,7 +16,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.log import TopLevelFormatter
 from twisted.python.failure import Failure
 
-from fetchworker.errors import ConfigError
+from fetchworker.errors import ConfigError, StorageError
 from fetchworker.telemetry import attribution
 from fetchworker.telemetry.logging import configure_logging, disable_logging, installed_handler, level_number
 from fetchworker.telemetry.redaction import register_secret
@@ -133,11 +133,13 @@ class ShortLogFormatter(LogFormatter):
     def item_error(
         self,
         item: Any,
-        exception: BaseException,  # noqa: ARG002  # Scrapy's signature; the traceback comes with the record
+        exception: BaseException,
         response: Response | Failure | None,
         spider: Spider,
     ) -> LogFormatterResult:
-        return _line(logging.ERROR, "Error processing %(item)s", {"item": short(item)}, _request(response), spider)
+        # the traceback comes with the record; a database's error has none to show and is told once, by the pipeline
+        level = logging.DEBUG if isinstance(exception, StorageError) else logging.ERROR
+        return _line(level, "Error processing %(item)s", {"item": short(item)}, _request(response), spider)
 
     def spider_error(
         self, failure: Failure, request: Request, response: Response | Failure, spider: Spider
