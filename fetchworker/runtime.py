@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
-from fetchworker.errors import ExportError, FetchworkerError, OutcomeError
+from fetchworker.errors import ConfigError, ExportError, FetchworkerError, OutcomeError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.pace import Pace, Waits
@@ -380,6 +381,20 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
+
+
+def check_state_dir(environment: Environment) -> None:
+    """See that the state folder can be written before a crawl fails to keep its records there.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    folder = environment.state_dir
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"FETCHWORKER_STATE_DIR: {folder} cannot be written; make it writable, or name another folder"
+        )
 
 
 def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:

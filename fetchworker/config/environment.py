@@ -50,6 +50,9 @@ LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], B
 _NAME = "1 to 64 letters, digits, dots, hyphens or underscores"
 
 
+_SHOWN = 4  # hosts of the map that a warning names
+
+
 class Environment(BaseSettings):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
@@ -193,8 +196,10 @@ class Environment(BaseSettings):
         """What an operator should be warned of, one sentence each."""
         if not self.host_map:
             return ()
-        pairs = ", ".join(f"{host} -> {address}" for host, address in sorted(self.host_map.items()))
-        return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {pairs}",)
+        shown = sorted({host.rpartition(":")[0] or host for host in self.host_map})
+        more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+        hosts = ", ".join(shown[:_SHOWN]) + more
+        return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {hosts}",)
 
 
 def passwords(url: str) -> frozenset[str]:

@@ -72,7 +72,8 @@ class OutcomeMiddleware:
         runtime, wire = self._runtime, request.meta.get(WIRE)
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
-        runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
+            runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
         blamed = self._refusals.learn(wire, page, verdict)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):

@@ -7,6 +7,7 @@ and gets a fresh one otherwise.
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from fetchworker.proxies import Proxy
     from fetchworker.sessions import Session
+
+logger = logging.getLogger(__name__)
 
 #: the identity that has the request's own cookies already, and the host that they are for
 _TAKEN, _HOST = "fw_cookies_taken", "fw_cookies_host"
@@ -116,6 +119,13 @@ class SessionMiddleware:
             session.proxy_id = runtime.pick()
         if session.proxy_id is not None:
             return runtime.proxies.get(session.proxy_id)
+        if len(runtime.proxies) and runtime.config.proxy == "preferred":
+            runtime.count(f"direct/{runtime.site}")
+            logger.warning(
+                "%s: no proxy is usable (%s), and `proxy: preferred` lets requests go out directly",
+                runtime.site,
+                runtime.proxies_told(),
+            )
         if runtime.config.proxy == "required":
             raise ProxyExhaustedError(
                 f"{runtime.site} requires a proxy and none is usable ({runtime.proxies_told()})", site=runtime.site

@@ -31,6 +31,8 @@ _ADDON = SETTINGS_PRIORITIES["addon"]
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 #: over settings.py, under what a spider or the command line says
 _ENVIRONMENT = SETTINGS_PRIORITIES["project"] + 5
+#: Scrapy's lists of versions, settings and components, sixty lines before anything happens; at DEBUG they are back
+_START_UP = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "scrapy.utils.log")
 _ARGS_KEY = "fw_attribution"  # rendering.ARGS_KEY, which would import structlog
 
 
@@ -72,6 +74,9 @@ def set_up(settings: BaseSettings) -> None:
         disable_logging()
         return
     _configure(settings)
+    if settings.get("LOG_LEVEL") != "DEBUG":
+        for name in _START_UP:
+            logging.getLogger(name).setLevel(logging.WARNING)
     handler = installed_handler()
     if settings.getbool("LOG_SHORT_NAMES") and handler and not handler.filters:
         handler.addFilter(TopLevelFormatter(["scrapy"]))
