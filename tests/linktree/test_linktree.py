@@ -77,7 +77,7 @@ def test_an_account():
         None,
     )
     assert [(s.platform, s.url) for s in found.social_links] == [
-        ("INSTAGRAM", "https://instagram.com/mira.k"), ("EMAIL_ADDRESS", "mailto:m@x.example"),
+        ("INSTAGRAM", "https://instagram.com/mira.k"), ("EMAIL_ADDRESS", None),
     ]  # fmt: skip
     assert found.extra == {
         "uuid": "u-1", "tier": "pro", "isActive": True, "email_verified": True,
@@ -112,6 +112,13 @@ def test_headings_and_forms_have_no_address_and_groups_hold_links():
         ("1", "HEADER", None, None), ("2", "COMMERCE_PAY", None, None), ("3", "GROUP", None, None),
         ("4", "SPOTIFY_ALBUM", "https://kiln.example/", "3"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", ["mailto:m@x.example", "TEL:+351000", " sms:+351000"])
+def test_mail_addresses_and_telephone_numbers_are_not_kept(url):
+    found = parsed({"account": account(links=[link(url=url, type="EMAIL")])})
+    assert [(x.type, x.title, x.url) for x in found.links] == [("EMAIL", "Shop", None)]
+    assert "x.example" not in str(found.__dict__)
 
 
 @pytest.mark.parametrize(

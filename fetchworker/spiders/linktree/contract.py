@@ -24,6 +24,8 @@ DATA_SCRIPT = "__NEXT_DATA__"
 #: gates of ``rules.gate`` that stand before a link (2021-26); ``activeOrder`` says in which order they are asked.
 #: The key ``sensitiveContent`` beside them names the domain alone
 GATES = ("age", "passcode", "nft", "payment")
+#: schemes of links that hold somebody's own mail address or telephone number: contact data are not kept
+CONTACT = ("mailto:", "tel:", "sms:")
 #: ``account.profileBadges`` of a verified account (2022)
 VERIFIED_BADGE = "VERIFICATION_TICK"
 

@@ -95,7 +95,7 @@ def _link(raw: Mapping[str, Any], own: Mapping[str, Any], *, parent: str | None)
     return PageLink.draft(
         id=ident(raw.get("id")),
         title=text(raw.get("title")) or text(own.get("title")),
-        url=text(raw.get("url")) or text(own.get("url")),
+        url=_address(raw.get("url")) or _address(own.get("url")),
         type=text(raw.get("type")) or text(own.get("type")),
         position=count(raw.get("position")),
         locked=_locked(raw, own),
@@ -117,11 +117,16 @@ def _asks(gate: Mapping[str, Any]) -> bool:
     return bool(sequence(gate.get("activeOrder"))) or any(gate.get(name) for name in contract.GATES)
 
 
+def _address(value: Any) -> str | None:
+    """Where a link leads; None where it holds contact data."""
+    told = text(value)
+    return None if told is None or told.strip().lower().startswith(contract.CONTACT) else told
+
+
 def _social(props: Mapping[str, Any], account: Mapping[str, Any]) -> Iterator[SocialLink]:
     for entry in sequence(props.get("socialLinks")) or sequence(account.get("socialLinks")):
-        address = text(dig(entry, "url"))
-        if address:
-            yield SocialLink.draft(platform=text(dig(entry, "type")), url=address)
+        if text(dig(entry, "url")):
+            yield SocialLink.draft(platform=text(dig(entry, "type")), url=_address(dig(entry, "url")))
 
 
 def _extra(props: Mapping[str, Any], account: Mapping[str, Any]) -> dict[str, Any]:
