@@ -53,8 +53,8 @@ logger = logging.getLogger(__name__)
 GC_THRESHOLDS = (20_000, 50, 100)
 #: seconds that a crawl waits for Redis at its start
 REDIS_LIMIT = 30.0
-#: items of a response on their way to the database at once
-STORING_ITEMS = 16
+#: items of a response on their way to the database at once; each is a task per response, with items or without
+STORING_ITEMS = 8
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()

@@ -29,7 +29,7 @@ _REFUSED = re.compile(r"22|23|54")
 #: what a server answers to a connection that it will not take the next time either; these have no SQLSTATE
 _WRONG_LOGIN = re.compile(
     r"authentication failed|does not exist|no pg_hba\.conf entry|permission denied|no password supplied|"
-    r"could not translate host name|certificate|does not support SSL|server does not support|invalid",
+    r"certificate|does not support SSL|invalid \w+ value|invalid connection option",
     re.IGNORECASE,
 )
 
