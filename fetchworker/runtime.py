@@ -21,6 +21,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from fetchworker.errors import FetchworkerError, OutcomeError
 from fetchworker.exports.failures import CrawlRecords
+from fetchworker.pace import Pace, Waits
 from fetchworker.proxies import Proxy, ProxyManager, ProxyResult
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.contracts import Page
+    from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.redis import RedisEndpoint
     from fetchworker.sites import SiteConfig, Sites
 
@@ -60,6 +62,8 @@ class Runtime:
     Attributes:
         site: the spider's name, as in sites.yaml.
         config: the site's entry.
+        pace: when requests may start.
+        waits: requests between two tries.
         crawl_id: names the crawl in logs, in session names and in the state folder.
         private: whether the crawl has a call of its own (arguments) or serves the shared queue.
     """
@@ -73,6 +77,8 @@ class Runtime:
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.proxies = proxy_manager(environment)
+        self.pace = Pace(config.pace, per_minute=config.per_minute)
+        self.waits = Waits(self.ending, self.look_again)
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
@@ -154,6 +160,21 @@ class Runtime:
         """Where this crawl keeps its records."""
         return self.environment.state_dir / "crawls" / self.crawl_id
 
+    # ── pace ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def ending(self) -> bool:
+        """Whether the crawl has been told to end, so that nothing should be waited for."""
+        engine = self._crawler.engine
+        if engine is None or not engine.running:
+            return engine is not None
+        return engine._slot is not None and engine._slot.closing is not None  # noqa: SLF001  # no public way to see it
+
+    def look_again(self) -> None:
+        """Let the engine take further requests now: by itself it looks when a request ends, or every five seconds."""
+        engine = self._crawler.engine
+        if engine is not None and engine._slot is not None:  # noqa: SLF001  # as above
+            engine._slot.nextcall.schedule()  # noqa: SLF001
+
     # ── proxies ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pick(self) -> str | None:
@@ -175,9 +196,9 @@ class Runtime:
         soon = self.next_proxy_in()
         return f"{len(self.proxies)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
 
-    def report(self, proxy: Proxy, result: ProxyResult) -> None:
-        """Tell the manager how a try through a proxy ended."""
-        self.proxies.report(proxy.id, self.site, result)
+    def report(self, proxy: Proxy, result: ProxyResult, *, retry_after: float | None = None) -> None:
+        """Tell the manager how a try through a proxy ended, and how many seconds the site asked to wait."""
+        self.proxies.report(proxy.id, self.site, result, retry_after=retry_after)
         self.count(f"proxy/{proxy.label}/{result.value}")
 
     def next_proxy_in(self) -> float | None:
@@ -248,6 +269,13 @@ class Runtime:
         return engine is not None and bool(engine.downloader.active)
 
     # ── what went wrong ──────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def rules(self) -> RuleBreaker:
+        """Watches over the rules that find refusals."""
+        from fetchworker.outcomes.breaker import RuleBreaker  # noqa: PLC0415  # needs YAML, heavy to import
+
+        return RuleBreaker()
 
     @cached_property
     def records(self) -> CrawlRecords:

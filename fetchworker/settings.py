@@ -89,6 +89,8 @@ EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.logstats.LogStats": 0,
+    # robots.txt's Crawl-delay, where robots.txt is obeyed
+    "fetchworker.download.crawldelay.CrawlDelay": 0,
     "fetchworker.summary.Summary": 900,
 }
 EXTENSIONS_BASE: dict[str, int] = {}

@@ -5,7 +5,6 @@ Stats: ``fetchworker/outcome/<site>/<outcome>`` counts every answer, ``fetchwork
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
 from typing import TYPE_CHECKING
@@ -18,11 +17,13 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire, page_of
 from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
-from fetchworker.middlewares.policy import Plan, plan_error, plan_verdict, wait
+from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_verdict, wait
 from fetchworker.middlewares.redirect import another_try
+from fetchworker.middlewares.refusals import Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
 from fetchworker.proxies import ProxyResult
@@ -47,12 +48,6 @@ RETRIED = (
     ResponseDataLossError,
 )
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
-_RESULTS = {
-    Outcome.BLOCKED: ProxyResult.BLOCKED,
-    Outcome.CHALLENGE: ProxyResult.BLOCKED,
-    Outcome.LOGIN_WALL: ProxyResult.BLOCKED,
-    Outcome.RATE_LIMITED: ProxyResult.RATE_LIMITED,
-}
 
 
 class OutcomeMiddleware:
@@ -60,6 +55,7 @@ class OutcomeMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
+        self._refusals = Refusals(self._runtime)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
     @classmethod
@@ -77,7 +73,7 @@ class OutcomeMiddleware:
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
         runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
-        self._tell_proxy(wire, verdict.outcome)
+        blamed = self._refusals.learn(wire, page, verdict)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
                 wire.session.tokens.update(self._extract(page))
@@ -85,26 +81,32 @@ class OutcomeMiddleware:
             return response
         if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
             return response  # what asks for it (robots.txt, say) takes absence for an answer
-        plan = self._plan(request, verdict)
+        plan = self._plan(request, verdict, wire, blamed=blamed)
+        self._pause(request, verdict, wire)
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire)
-        raise _error(request, response, verdict)
+        raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url))
 
-    def _plan(self, request: Request, verdict: Verdict) -> Plan:
-        config = self._runtime.config
+    def _plan(self, request: Request, verdict: Verdict, wire: Wire | None, *, blamed: bool) -> Plan:
+        runtime, config = self._runtime, self._runtime.config
+        other_exit = runtime.pace.by_identity and wire is not None and wire.proxy is not None
         return plan_verdict(
             verdict,
             tries=_tries(request),
             retries=config.retries,
             backoff=config.backoff,
-            rotates=config.on_block == "rotate",
+            rotates=blamed and config.on_block == "rotate",
+            elsewhere=other_exit and runtime.proxies.available(runtime.site) > 0,
             refreshed=bool(request.meta.get("fw_refreshed")) or not uses_tokens(request.meta),
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )
 
-    def _tell_proxy(self, wire: Wire | None, outcome: Outcome) -> None:
-        if wire is not None and wire.proxy is not None:
-            self._runtime.report(wire.proxy, _RESULTS.get(outcome, ProxyResult.OK))
+    def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
+        """Let others that come the same way wait as well, or all when the host itself cannot go on."""
+        seconds, whole_host = pause_of(verdict, self._runtime.config.backoff)
+        if seconds:
+            exit_ = None if whole_host or wire is None else wire.exit
+            self._runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
@@ -151,7 +153,7 @@ class OutcomeMiddleware:
             await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
             runtime.count(f"rotated/{runtime.site}")
         if plan.delay:
-            await asyncio.sleep(plan.delay)
+            await runtime.waits.sleep(plan.delay)
         return _next_try(request, plan)
 
 
@@ -159,7 +161,7 @@ def _told(verdict: Verdict) -> str:
     return f"{verdict.outcome.value} ({verdict.vendor or 'the site'}: {', '.join(verdict.evidence)})"
 
 
-def _error(request: Request, response: Response, verdict: Verdict) -> OutcomeError:
+def _error(request: Request, response: Response, verdict: Verdict, evidence: str) -> OutcomeError:
     return OutcomeError(
         verdict.outcome.value,
         f"{_told(verdict)} after {_tries(request)} tries: {request.url}",
@@ -168,6 +170,7 @@ def _error(request: Request, response: Response, verdict: Verdict) -> OutcomeErr
         confidence=verdict.confidence,
         status=response.status,
         attempts=_tries(request),
+        snippet=evidence,
     )
 
 

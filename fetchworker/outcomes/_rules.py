@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from fetchworker.outcomes._view import View
     from fetchworker.outcomes.expected import Expectation
+    from fetchworker.outcomes.taxonomy import Verdict
 
 Indices = tuple[int, ...]
 #: literals in one scan: its fast algorithm takes up to some 64
@@ -102,6 +103,16 @@ def rules_for(site: str | None) -> RuleSet:
 @lru_cache(maxsize=1)
 def _all_rules() -> Rules:
     return load_rules()
+
+
+@lru_cache(maxsize=1)
+def _by_evidence() -> Mapping[str, Signature]:
+    return {signature.evidence: signature for signature in _all_rules().signatures}
+
+
+def signature_of(verdict: Verdict) -> Signature | None:
+    """The signature that decided, None where none did."""
+    return _by_evidence().get(verdict.evidence[0]) if verdict.evidence else None
 
 
 def arrange(signatures: Sequence[Signature], expected: Sequence[Expectation] = ()) -> RuleSet:

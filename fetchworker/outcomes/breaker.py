@@ -12,8 +12,13 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fetchworker.outcomes._rules import signature_of
+from fetchworker.outcomes.taxonomy import REFUSALS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fetchworker.outcomes.taxonomy import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +110,11 @@ class RuleBreaker:
             self._condemned[rule] -= 1
             if not self._condemned[rule]:
                 del self._condemned[rule]
+
+
+def rule_of(verdict: Verdict) -> str | None:
+    """The signature that condemned an answer; None where the status alone did, or nothing."""
+    if verdict.outcome not in REFUSALS:
+        return None
+    signature = signature_of(verdict)
+    return signature.evidence if signature else None

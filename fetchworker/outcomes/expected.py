@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Data of these sites' pages; those whose requested URL contains ``requested`` always have it (None: none surely)."""
+    """Data of these sites' pages; those whose requested URL contains ``requested`` always have it."""
 
     sites: frozenset[str]
     requested: re.Pattern[str] | None

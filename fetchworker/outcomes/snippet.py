@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fetchworker.outcomes import conditions as c
-from fetchworker.outcomes._rules import rules_for
+from fetchworker.outcomes._rules import rules_for, signature_of
 from fetchworker.outcomes._view import Content, View
 from fetchworker.telemetry.redaction import MASK, redact
 
@@ -60,9 +60,9 @@ def snippet(
     Credentials, tokens, e-mail addresses and telephone numbers are masked, and ``secrets`` (the session's own values)
     wherever they occur. A rule that looks at a header has that header first.
     """
-    rules = rules_for(site)
-    view = View(page, request_url, rules.expected)
-    when = next((s.when for s in rules.signatures if verdict.evidence[:1] == (s.evidence,)), None)
+    view = View(page, request_url, rules_for(site).expected)
+    signature = signature_of(verdict)
+    when = signature.when if signature else None
     header = next(_headers(when, view), "") if when is not None else ""
     told = f"{mask(header, secrets)[:_LONGEST_HEADER]} … " if header else ""
     if view.content is Content.BINARY:

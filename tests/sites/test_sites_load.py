@@ -83,6 +83,8 @@ def test_every_key_can_be_written(write):
                 profile: safari260
                 concurrency: 2
                 delay: 0.25
+                per_minute: 30
+                pace: identity
                 timeout: 12
                 max_bytes: 1_000_000
                 retries: 0
