@@ -91,3 +91,16 @@ def test_a_failure_shows_what_it_was_known_by_and_nothing_secret(fetch, lab, sit
     assert "Einen Moment" in failure["snippet"]
     assert len(failure["snippet"]) <= 300
     assert not re.search(r"ann|1234|abcdef", failure["snippet"])
+
+
+def test_each_try_may_be_redirected_as_often_as_the_first(fetch, lab, sites):
+    sites(retries=6)
+
+    def app(request):
+        step = int(request.route.rpartition("/")[2])
+        return text("no\n", 403) if step == 3 else Reply(302, (("location", f"/{step + 1}"),))
+
+    lab.app = app
+    (failure,) = fetch(f"{URL}/1").failed
+    assert (failure["type"], failure["attempts"]) == ("UPSTREAM_BLOCKED", 7)
+    assert lab.paths == ["/1", "/2", "/3"] * 7
