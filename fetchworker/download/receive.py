@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -28,11 +26,10 @@ class Receiver:
     """One answer in the making.
 
     ``maxsize`` and ``warnsize`` are in bytes, 0 for none. ``aborted`` is the error that made us end the transfer,
-    ``stopped`` what a signal handler asked for. ``answered`` is the time (monotonic) at which the headers were in.
+    ``stopped`` what a signal handler asked for.
     """
 
     __slots__ = (
-        "_body",
         "_crawler",
         "_maxsize",
         "_request",
@@ -40,7 +37,7 @@ class Receiver:
         "_signal_headers",
         "_warnsize",
         "aborted",
-        "answered",
+        "body",
         "headers",
         "headers_done",
         "received",
@@ -61,8 +58,7 @@ class Receiver:
         self.version = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.headers_done = False
-        self.answered: float | None = None
-        self._body: bytes | BytesIO = b""
+        self.body: list[bytes] = []
         self.received = 0
         self.aborted: DownloadCancelledError | None = None
         self.stopped: StopDownload | None = None
@@ -93,7 +89,6 @@ class Receiver:
         if self.status < _FINAL or self.headers_done:  # an interim answer, or trailers after the body
             return taken
         self.headers_done = True
-        self.answered = time.monotonic()
         length = self._declared_length()
         if length is not None and not self._within_caps(length, expected=True):
             return WRITE_ABORT
@@ -111,14 +106,7 @@ class Receiver:
 
     def on_body(self, chunk: bytes) -> int:
         """One part of the body."""
-        if not self.received:
-            self._body = chunk  # most bodies come in one part
-        elif isinstance(self._body, bytes):
-            first, self._body = self._body, BytesIO()
-            self._body.write(first)
-            self._body.write(chunk)
-        else:
-            self._body.write(chunk)
+        self.body.append(chunk)
         self.received += len(chunk)
         if self._signal_body:
             self.stopped = check_stop_download(signals.bytes_received, self._crawler, self._request, data=chunk)
@@ -137,7 +125,7 @@ class Receiver:
             message = get_maxsize_msg(size, self._maxsize, self._request, expected=expected)
             logger.warning(message)
             self.aborted = DownloadCancelledError(message)
-            self._body = b""
+            self.body.clear()
             return False
         if self._warnsize and size > self._warnsize:
             logger.warning(get_warnsize_msg(size, self._warnsize, self._request, expected=expected))
@@ -150,5 +138,4 @@ class Receiver:
 
     def content(self) -> bytes:
         """The body so far."""
-        # BytesIO gives its buffer away without a copy
-        return self._body if isinstance(self._body, bytes) else self._body.getvalue()
+        return self.body[0] if len(self.body) == 1 else b"".join(self.body)
