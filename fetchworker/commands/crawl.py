@@ -37,6 +37,8 @@ class Command(ScrapyCrawl):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         self._crawlers: list[Crawler] = []
+        # what a launcher adds for itself names no call: scrapyd gives each job a `_job`
+        opts.spargs = {name: value for name, value in opts.spargs.items() if not name.startswith("_")}
         if len(args) == 1 and (refused := self._refused(args[0], opts)):
             self.exitcode = refused
             return

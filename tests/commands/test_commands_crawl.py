@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from fetchworker.commands.crawl import _succeeded
-from fetchworker.redis import connect_sync, release, resolve_redis_url
+from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
 WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
@@ -103,16 +103,22 @@ def test_a_crawl_opens_no_port(project, silent):
     assert "Traceback" not in log
 
 
-def test_a_worker_opens_no_port_either(project, silent):
-    told_to_wait(project, silent)
+@pytest.fixture
+def redis(project):
     endpoint = resolve_redis_url(None, project.folder / "state", keep_running=False)
-    with connect_sync(endpoint) as redis:
-        redis.rpush("fetch:start_urls", address(silent))
+    with connect_sync(endpoint) as client:
+        yield client
+    release(endpoint)
+    stop_embedded(project.folder / "state")
+
+
+def test_a_worker_opens_no_port_either(project, silent, redis):
+    told_to_wait(project, silent)
+    redis.rpush("fetch:start_urls", address(silent))
     worker = project.start("crawl", "fetch", "-s", "SCHEDULER_IDLE_BEFORE_CLOSE=1")
     with closing(silent.accept()[0]):
         assert listeners(psutil.Process(worker.pid)) == []
     assert "Traceback" not in worker.communicate(timeout=60)[1].decode()
-    release(endpoint)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from fetchworker.demo.lab import lab_app, text
 from fetchworker.demo.proxy import ProxyServer
 from fetchworker.demo.server import UpstreamServer
-from fetchworker.redis import connect_sync, release, resolve_redis_url
+from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -208,6 +208,7 @@ def queue(project: Any) -> Iterator[Any]:
     yield client
     client.close()
     release(endpoint)
+    stop_embedded(project.folder / "state")  # a worker that was killed has not done so
 
 
 @pytest.fixture

@@ -29,6 +29,15 @@ def test_the_main_job(project, calm):
     assert re.search(r"crawl \S+ \(instagram, private\)", done.stderr), "the crawl's id is printed"
 
 
+def test_what_scrapyd_adds_for_itself_names_no_call(project, calm):
+    project.use(calm)
+    done = project.scrapy(
+        "crawl", "instagram", "-a", "user=nasa", "-a", "_job=6487ec79947edab3", "-O", str(project.folder / "j.jsonl")
+    )
+    assert done.returncode == 0, done.stderr
+    assert project.lines("j.jsonl")[0]["kind"] == "profile"
+
+
 def test_the_same_work_gives_the_same_ids(project, calm):
     project.use(calm)
     for name in ("a.jsonl", "b.jsonl"):

@@ -59,10 +59,9 @@ class Document:
                 found[-1][-1].append(token.content)
         return found
 
-    def table(self, *head: str) -> list[list[str]]:
-        """The rows of the table whose first heads are these."""
-        (rows,) = [rows[1:] for rows in self.tables() if rows[0][: len(head)] == list(head)]
-        return rows
+    def rows(self, *head: str) -> list[list[str]]:
+        """The rows of the tables whose first heads are these."""
+        return [row for rows in self.tables() if rows[0][: len(head)] == list(head) for row in rows[1:]]
 
 
 @pytest.fixture(scope="session")

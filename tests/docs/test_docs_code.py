@@ -34,8 +34,10 @@ def words(cell: str) -> list[str]:
 
 def told(value: Any) -> str:
     """A default as the tables write it."""
-    if value is None:
+    if value is None or value == ():
         return "none"
+    if isinstance(value, tuple):  # ports and ranges of ports
+        return f"`{','.join(str(first) if first == last else f'{first}-{last}' for first, last in value)}`"
     if isinstance(value, bool):
         return f"`{value}`".lower()
     return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
@@ -55,7 +57,7 @@ def own_options(name: str) -> list[str]:
 
 class TestConfiguration:
     def test_variables(self, pages):
-        rows = pages["docs/configuration.md"].table("variable", "default")
+        rows = pages["docs/configuration.md"].rows("variable", "default")
         documented = {words(name)[0]: default for name, default, _ in rows}
         expected = {f"{PREFIX}{name.upper()}": told(value) for name, value in Environment()}
         # made up or taken from elsewhere where it is not given
@@ -68,7 +70,7 @@ class TestConfiguration:
         assert set(re.findall(rf"{PREFIX}[A-Z_]*[A-Z]", page.text)) <= known
 
     def test_keys_of_a_site(self, pages):
-        rows = pages["docs/configuration.md"].table("key", "default")
+        rows = pages["docs/configuration.md"].rows("key", "default")
         documented = {words(name)[0]: default for name, default, _ in rows}
         expected = {name: told(value) for name, value in SiteConfig() if name != "backoff"}
         expected |= {f"backoff.{name}": told(value) for name, value in Backoff()}
@@ -82,16 +84,17 @@ class TestConfiguration:
 
 class TestSites:
     @pytest.mark.parametrize("site", SPIDERS.list())
-    def test_every_operation_and_argument_has_its_row(self, pages, site):
+    def test_every_operation_and_argument_is_told(self, pages, site):
         page = pages[f"docs/sites/{site}.md"]
         operations = SPIDERS.load(site).operations
-        if len(operations) == 1:
-            (operation,) = operations.values()
-            names = {name for row in page.table("argument") for name in words(row[0])}
-            assert names - {"session"} == set(operation.params.model_fields)
-            return
-        rows = {words(name)[0]: set(words(arguments)) for name, arguments, *_ in page.table("operation", "arguments")}
-        assert rows == {name: set(operation.params.model_fields) for name, operation in operations.items()}
+        rows = {words(row[0])[0]: set(words(row[1])) for row in page.rows("operation", "arguments")}
+        further = {name for row in page.rows("argument") for name in words(row[0])}
+        known = {name: set(operation.params.model_fields) for name, operation in operations.items()}
+        assert set(rows) == set(known) or (not rows and len(known) == 1)
+        assert further <= set().union({"session"}, *known.values())
+        for name, fields in known.items():
+            row = rows.get(name, set())
+            assert (row - fields, fields - row - further) == (set(), set()), name
 
     def test_a_page_per_site(self, pages):
         assert sorted(Path(name).stem for name in pages if name.startswith("docs/sites/")) == SPIDERS.list()
@@ -137,10 +140,10 @@ class TestCommands:
 
 class TestWords:
     def test_outcomes(self, pages):
-        rows = pages["docs/outcomes.md"].table("outcome", "it means")
+        rows = pages["docs/outcomes.md"].rows("outcome", "it means")
         assert sorted(name for row in rows for name in words(row[0])) == sorted(Outcome)
 
     def test_types_of_failures(self, pages):
-        documented = {words(row[0])[0] for row in pages["docs/exports.md"].table("type", "what happened")}
+        documented = {words(row[0])[0] for row in pages["docs/exports.md"].rows("type", "what happened")}
         others = {"PROXY_EXHAUSTED", "ROBOTS_DENIED", "INTERNAL_ERROR"}
         assert documented == set(OUTCOME_ERROR_TYPES.values()) | others
