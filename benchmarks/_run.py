@@ -136,6 +136,7 @@ def ours() -> None:
         "FETCHWORKER_SITES_FILE": str(folder / "sites.yaml"),
         "FETCHWORKER_CA_FILE": CA,
         "FETCHWORKER_STATE_DIR": str(folder / "state"),
+        "FETCHWORKER_EGRESS_ALLOW": f"127.0.0.1:{PORT}",
     }
 
     class PageParams(Params):

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from fetchworker.errors import FetchworkerError
-from fetchworker.runtime import connect, load_configuration, proxy_manager
+from fetchworker.runtime import connect, database, load_configuration, proxy_manager
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,6 +53,8 @@ def run_checks(settings: BaseSettings) -> Iterator[Check]:
     yield _guarded("state folder", lambda: _state_folder(environment.state_dir))
     yield _guarded("proxies", lambda: _proxies(environment, sites))
     yield _guarded("redis", lambda: asyncio.run(_redis(environment)))
+    if environment.stores:
+        yield _guarded("database", lambda: asyncio.run(_database(environment)))
 
 
 def _guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -116,3 +118,11 @@ async def _redis(environment: Environment) -> Check:
         await redis.aclose()
     where = "configured" if environment.redis_url else "embedded, started by us"
     return Check("redis", good=True, told=f"{info['redis_version']} answers ({where})")
+
+
+async def _database(environment: Environment) -> Check:
+    from fetchworker.db.store import ItemStore  # noqa: PLC0415  # SQLAlchemy is heavy
+
+    place = database(environment)
+    await (await ItemStore.open(place, patience=0)).close()
+    return Check("database", good=True, told=f"{place.label} answers, its tables are up to date")

@@ -11,13 +11,15 @@
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
     ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
     ├── ProxyAuthError              the proxy refused our credentials (407)
-    ├── HostRefusedError            a request to a host that the site's entry does not allow (ROBOTS_DENIED)
+    ├── EgressDeniedError           the request would have led where none may go (EGRESS_DENIED)
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── ExportError                 an output file cannot be written
+    ├── StorageError                the database cannot be opened or written
+    │   └── RefusedError            the database works, and will not take these values
     └── OutcomeError                the last try ended, and not with ``ok``
 
-The classes that the download path raises are also members of Scrapy's family of download errors
+The classes that the download path raises are also members of Scrapy's families of errors
 (``scrapy.exceptions``), so that stock components treat them as what they are. Errors of libraries are
 translated where we call them; the text of an error never holds a secret.
 """
@@ -90,10 +92,13 @@ class ProxyAuthError(FetchworkerError, DownloadFailedError):
     type = "FETCH_ERROR"
 
 
-class HostRefusedError(FetchworkerError, IgnoreRequest):
-    """The site's ``allowed_hosts`` do not hold the host: the request was not sent."""
+class EgressDeniedError(FetchworkerError, IgnoreRequest):
+    """The request would have led where none may go (docs/egress.md): nothing was sent, and no other try is made.
 
-    type = "ROBOTS_DENIED"
+    ``context["layer"]`` is ``url``, ``address`` or ``proxy``: by what it was found out; ``context["reason"]`` a slug.
+    """
+
+    type = "EGRESS_DENIED"
 
 
 class ContractError(FetchworkerError):
@@ -114,6 +119,14 @@ class ItemInvalidError(FetchworkerError):
 
 class ExportError(FetchworkerError):
     """An output file cannot be opened, repaired or written."""
+
+
+class StorageError(FetchworkerError):
+    """The database cannot be opened or written: what was to be stored is not, and no half of it is."""
+
+
+class RefusedError(StorageError):
+    """The database works and will not take these values."""
 
 
 #: outcome → stable error type (REST answers and failure lines use it)

@@ -34,6 +34,8 @@ Money = Annotated[str, StringConstraints(pattern=r"^-?\d+(\.\d+)?$")]
 """Decimal string."""
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
 Count = Annotated[int, Field(ge=0)]
+Availability = Literal["in_stock", "out_of_stock", "preorder", "ended", "unknown"]
+ListingType = Literal["auction", "fixed", "both"]
 
 
 @cache
@@ -112,8 +114,55 @@ class Link(Part):
     url: str | None = None
 
 
+class Seller(Part):
+    """Who sells; ``rating`` as the site gives it: a share of good ratings in per cent, or stars."""
+
+    id: str | None = None
+    name: str | None = None
+    url: str | None = None
+    rating: float | None = None
+    feedback_count: Count | None = None
+
+
+class Variant(Part):
+    """One form of a product (a size, a colour)."""
+
+    id: str | None = None
+    sku: str | None = None
+    attributes: dict[str, str] = {}
+    price: Money | None = None
+    currency: Currency | None = None
+    availability: Availability | None = None
+
+
+class PageLink(Part):
+    """A link of a link page, or one of its headings (``type`` says which, ``url`` is missing then).
+
+    ``position`` is the site's own; ``parent`` is the id of the group it stands in.
+    """
+
+    id: str | None = None
+    title: str | None = None
+    url: str | None = None
+    type: str | None = None
+    position: Count | None = None
+    locked: bool | None = None
+    image_url: str | None = None
+    parent: str | None = None
+
+
+class SocialLink(Part):
+    """An account elsewhere."""
+
+    platform: str | None = None
+    url: str | None = None
+
+
 class Profile(Item):
-    """A person, a page or a channel; ``alt_ids`` are further ids that the site uses for the same one."""
+    """A person, a page or a channel; ``alt_ids`` are further ids that the site uses for the same one.
+
+    A seller has ``rating`` (see :class:`Seller`), ``feedback_count`` and ``sold_count`` besides.
+    """
 
     kind: Literal["profile"] = "profile"
     id: str | None = None
@@ -133,6 +182,9 @@ class Profile(Item):
     external_url: str | None = None
     links: list[Link] = []
     location: str | None = None
+    rating: float | None = None
+    feedback_count: Count | None = None
+    sold_count: Count | None = None
 
 
 class Post(Item):
@@ -171,8 +223,69 @@ class Comment(Item):
     reply_to: str | None = None
 
 
+class Product(Item):
+    """Something for sale.
+
+    ``price`` is what the seller asks, in the seller's ``currency``; ``converted_price`` is what the site makes of it in
+    the visitor's. ``price_min`` and ``price_max`` span the variants. ``shipping`` is the site's text,
+    ``shipping_price`` the amount in it (``0`` when it is free).
+    """
+
+    kind: Literal["product"] = "product"
+    id: str | None = None
+    sku: str | None = None
+    gtin: str | None = None
+    name: str | None = None
+    brand: str | None = None
+    price: Money | None = None
+    currency: Currency | None = None
+    list_price: Money | None = None
+    price_min: Money | None = None
+    price_max: Money | None = None
+    converted_price: Money | None = None
+    converted_currency: Currency | None = None
+    availability: Availability | None = None
+    condition: str | None = None
+    description: str | None = None
+    images: list[str] = []
+    category_path: list[str] = []
+    rating: float | None = None
+    reviews_count: Count | None = None
+    sold_count: Count | None = None
+    seller: Seller | None = None
+    shipping: str | None = None
+    shipping_price: Money | None = None
+    shipping_currency: Currency | None = None
+    location: str | None = None
+    variants: list[Variant] = []
+    attributes: dict[str, str] = {}
+    listing_type: ListingType | None = None
+    bids: Count | None = None
+    ends_at: Time | None = None
+
+
+class Review(Item):
+    """What a buyer says of a product; ``created_at`` is the day alone where the site tells no time."""
+
+    kind: Literal["review"] = "review"
+    id: str | None = None
+    product_id: str | None = None
+    rating: float | None = None
+    title: str | None = None
+    text: str | None = None
+    created_at: Time | Date | None = None
+    author: str | None = None
+    verified_purchase: bool | None = None
+    helpful_count: Count | None = None
+    images: list[str] = []
+
+
 class SearchResult(Item):
-    """One hit of a search, at its ``position`` (from 1)."""
+    """One hit of a search, at its ``position`` (from 1).
+
+    ``exact`` is false for what the site lists beyond the hits for the words asked for. ``sold_at`` is the day alone
+    where the site tells no time.
+    """
 
     kind: Literal["search_result"] = "search_result"
     position: Count | None = None
@@ -192,11 +305,16 @@ class SearchResult(Item):
     sold_count: Count | None = None
     sponsored: bool | None = None
     shipping: str | None = None
-    sold_at: Time | None = None
+    shipping_price: Money | None = None
+    shipping_currency: Currency | None = None
+    sold_at: Time | Date | None = None
+    location: str | None = None
+    listing_type: ListingType | None = None
+    bids: Count | None = None
 
 
 class SearchPage(Item):
-    """One per page of a search, after its results."""
+    """One per page of a search, after its results; ``exact_count`` of its ``results_count`` are exact hits."""
 
     kind: Literal["search_page"] = "search_page"
     query: str | None = None
@@ -204,6 +322,22 @@ class SearchPage(Item):
     page: Count | None = None
     next_cursor: str | None = None
     results_count: Count | None = None
+    exact_count: Count | None = None
+
+
+class LinkPage(Item):
+    """A page of links; ``sensitive``: the site asks the visitor before it shows it."""
+
+    kind: Literal["link_page"] = "link_page"
+    id: str | None = None
+    username: str | None = None
+    title: str | None = None
+    description: str | None = None
+    avatar_url: str | None = None
+    verified: bool | None = None
+    sensitive: bool | None = None
+    links: list[PageLink] = []
+    social_links: list[SocialLink] = []
 
 
 class Page(Item):
@@ -236,7 +370,7 @@ class FetchResult(Item):
 #: kind → model
 KINDS: dict[str, type[Item]] = {
     str(cls.model_fields["kind"].default): cls
-    for cls in (Profile, Post, Comment, SearchResult, SearchPage, Page, FetchResult)
+    for cls in (Profile, Post, Comment, Product, Review, SearchResult, SearchPage, LinkPage, Page, FetchResult)
 }
 
 

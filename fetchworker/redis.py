@@ -226,7 +226,7 @@ def _url_fault(parts: SplitResult) -> str | None:
 
 def _without_credentials(text: str, endpoint: RedisEndpoint) -> str:
     parts = urlsplit(endpoint.url.get_secret_value())
-    for secret in (parts.password, parts.username, parts.query):
+    for secret in (parts.password, parts.query):  # a user name may be any word of the sentence
         for spelling in (secret, unquote(secret or "")):
             text = text.replace(spelling, "***") if spelling else text
     return text

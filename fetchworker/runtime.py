@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +20,10 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
-from fetchworker.errors import FetchworkerError, OutcomeError
+from fetchworker.errors import ConfigError, ExportError, FetchworkerError, OutcomeError
+from fetchworker.exports.completion import not_done
 from fetchworker.exports.failures import CrawlRecords
+from fetchworker.pace import Pace, Waits
 from fetchworker.proxies import Proxy, ProxyManager, ProxyResult
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.contracts import Page
+    from fetchworker.db import Place
+    from fetchworker.egress import EgressPolicy
+    from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.redis import RedisEndpoint
     from fetchworker.sites import SiteConfig, Sites
 
@@ -47,6 +53,8 @@ logger = logging.getLogger(__name__)
 GC_THRESHOLDS = (20_000, 50, 100)
 #: seconds that a crawl waits for Redis at its start
 REDIS_LIMIT = 30.0
+#: items of a response on their way to the database at once; each is a task per response, with items or without
+STORING_ITEMS = 8
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
@@ -60,6 +68,8 @@ class Runtime:
     Attributes:
         site: the spider's name, as in sites.yaml.
         config: the site's entry.
+        pace: when requests may start.
+        waits: requests between two tries.
         crawl_id: names the crawl in logs, in session names and in the state folder.
         private: whether the crawl has a call of its own (arguments) or serves the shared queue.
     """
@@ -73,6 +83,8 @@ class Runtime:
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.proxies = proxy_manager(environment)
+        self.pace = Pace(config.pace, per_minute=config.per_minute)
+        self.waits = Waits(self.ending, self.look_again)
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
@@ -100,6 +112,7 @@ class Runtime:
             crawler.signals = QuickSignals(crawler)
             crawler.signals.connect(_settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
+        crawler.signals.connect(runtime._not_done, not_done)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
 
@@ -118,6 +131,8 @@ class Runtime:
             "DOWNLOAD_MAXSIZE": config.max_bytes,
             "ROBOTSTXT_OBEY": config.robots == "obey",
         }
+        if self.environment.stores:
+            values["CONCURRENT_ITEMS"] = STORING_ITEMS
         if not self.private:
             values |= self._shared_queue()
         for name, value in values.items():
@@ -154,6 +169,27 @@ class Runtime:
         """Where this crawl keeps its records."""
         return self.environment.state_dir / "crawls" / self.crawl_id
 
+    # ── pace ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def ending(self) -> bool:
+        """Whether the crawl has been told to end, so that nothing should be waited for."""
+        try:
+            engine = self._crawler.engine
+        except RuntimeError:  # a part of a crawl that has not begun
+            return False
+        if engine is None or not engine.running:
+            return engine is not None
+        return engine._slot is not None and engine._slot.closing is not None  # noqa: SLF001  # no public way to see it
+
+    def look_again(self) -> None:
+        """Let the engine take further requests now: by itself it looks when a request ends, or every five seconds."""
+        try:
+            engine = self._crawler.engine
+        except RuntimeError:  # as above
+            return
+        if engine is not None and engine._slot is not None:  # noqa: SLF001  # as above
+            engine._slot.nextcall.schedule()  # noqa: SLF001
+
     # ── proxies ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pick(self) -> str | None:
@@ -175,14 +211,23 @@ class Runtime:
         soon = self.next_proxy_in()
         return f"{len(self.proxies)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
 
-    def report(self, proxy: Proxy, result: ProxyResult) -> None:
-        """Tell the manager how a try through a proxy ended."""
-        self.proxies.report(proxy.id, self.site, result)
+    def report(self, proxy: Proxy, result: ProxyResult, *, retry_after: float | None = None) -> None:
+        """Tell the manager how a try through a proxy ended, and how many seconds the site asked to wait."""
+        self.proxies.report(proxy.id, self.site, result, retry_after=retry_after)
         self.count(f"proxy/{proxy.label}/{result.value}")
 
     def next_proxy_in(self) -> float | None:
         """Seconds until a resting proxy may be used again, None when none rests."""
         return self.proxies.next_available_in(self.site)
+
+    # ── egress ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def egress(self) -> EgressPolicy:
+        """Where requests may go."""
+        from fetchworker.egress import EgressPolicy  # noqa: PLC0415  # only what sends needs it
+
+        return EgressPolicy(allow=self.environment.destinations(), ports=self.environment.egress_ports)
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -247,12 +292,36 @@ class Runtime:
         engine = self._crawler.engine
         return engine is not None and bool(engine.downloader.active)
 
+    # ── the database ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def database(self) -> Place:
+        """Where items are stored.
+
+        Raises:
+            ConfigError: the URL is wrong, or what it needs is not installed.
+        """
+        return database(self.environment)
+
     # ── what went wrong ──────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def rules(self) -> RuleBreaker:
+        """Watches over the rules that find refusals."""
+        from fetchworker.outcomes.breaker import RuleBreaker  # noqa: PLC0415  # needs YAML, heavy to import
+
+        return RuleBreaker()
 
     @cached_property
     def records(self) -> CrawlRecords:
         """The crawl's failures, rejected items and evidence."""
         return CrawlRecords(self.folder)
+
+    def _not_done(self, request: Request, error: BaseException) -> None:
+        """Keep the request that has to be done again."""
+        try:
+            self.record_failure(request, error, None)
+        except ExportError as exc:
+            logger.error("%s: the failure of %s is not written", exc, request.url)  # noqa: TRY400  # it says it all
 
     def count(self, name: str, by: int = 1) -> None:
         """Add to a stat under ``fetchworker/``."""
@@ -314,6 +383,20 @@ def _settle_memory() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
 
 
+def check_state_dir(environment: Environment) -> None:
+    """See that the state folder can be written before a crawl fails to keep its records there.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    folder = environment.state_dir
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"FETCHWORKER_STATE_DIR: {folder} cannot be written; make it writable, or name another folder"
+        )
+
+
 def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
     """The environment and the sites, checked against each other and against the spiders and profiles there are.
 
@@ -330,7 +413,20 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
     if _OWN_SPIDERS in settings.getlist("SPIDER_MODULES"):
         check_spiders(sites, get_spider_loader(settings).list())
     proxy_manager(environment)
+    if environment.stores:
+        database(environment)
     return environment, sites
+
+
+def database(environment: Environment) -> Place:
+    """The database that is configured, or else a file in the state folder.
+
+    Raises:
+        ConfigError: the URL is wrong, or what it needs is not installed.
+    """
+    from fetchworker.db import default_url, place_of  # noqa: PLC0415  # not every crawl stores
+
+    return place_of(environment.database_url or default_url(environment.state_dir))
 
 
 def proxy_manager(environment: Environment) -> ProxyManager:

@@ -29,6 +29,8 @@ DEPTH_LIMIT = 0
 # (cookies, user agent, default headers, timeout, proxies and retries are ours; statistics are kept per outcome).
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}
 DOWNLOADER_MIDDLEWARES = {
+    # where requests may go: first of all, as what follows may send requests of its own, which come by here as well
+    "fetchworker.middlewares.egress.EgressMiddleware": 50,
     # robots.txt, per site (`robots: obey|ignore` in sites.yaml)
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
     # redirects: each hop is a request of its own and comes by everything below again
@@ -70,8 +72,13 @@ SPIDER_MIDDLEWARES = {
 
 # ── 6. Items: checked, then written ──────────────────────────────────────────────────────────────────────────────────
 # Scrapy starts this many tasks for every response, with items or without: more only costs time here.
+# (A crawl that stores in a database has more, so that the items of a page share a transaction: Runtime sets it.)
 CONCURRENT_ITEMS = 1
-ITEM_PIPELINES = {"fetchworker.pipelines.validate.ValidatePipeline": 100}
+ITEM_PIPELINES = {
+    "fetchworker.pipelines.validate.ValidatePipeline": 100,
+    # off unless FETCHWORKER_STORE or FETCHWORKER_DATABASE_URL says otherwise
+    "fetchworker.pipelines.store.StorePipeline": 900,
+}
 FEED_STORAGES = {"": "fetchworker.exports.feeds.LineFeedStorage", "file": "fetchworker.exports.feeds.LineFeedStorage"}
 FEED_EXPORTERS = {
     "jsonlines": "fetchworker.exports.feeds.LineExporter",
@@ -89,6 +96,8 @@ EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.logstats.LogStats": 0,
+    # robots.txt's Crawl-delay, where robots.txt is obeyed
+    "fetchworker.download.crawldelay.CrawlDelay": 0,
     "fetchworker.summary.Summary": 900,
 }
 EXTENSIONS_BASE: dict[str, int] = {}

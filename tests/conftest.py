@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,24 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 CAPTURES = ROOT.parent / "shared" / "captures"
 REQUIRE_ALL = "FETCHWORKER_TESTS_REQUIRE_ALL"
 
-SITES = """\
-sites:
-  instagram:
-    proxy: {policy}
-    concurrency: 4
-    delay: 0
-    retries: {retries}
-    robots: ignore
-    timeout: {timeout}
-    backoff: {{first: 0.05, factor: 2, max: 2, retry_after_max: 1.5}}
-  fetch:
-    proxy: {policy}
-    delay: 0
-    retries: {retries}
-    robots: ignore
-    timeout: {timeout}
-    backoff: {{first: 0.05, factor: 2, max: 2, retry_after_max: 1.5}}
-"""
+#: every site of the project, each with the same quick pace
+NAMES = tuple(yaml.safe_load((ROOT / "sites.yaml").read_text())["sites"])
+PACE = {"concurrency": 4, "delay": 0, "robots": "ignore"}
+BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
 
 
 @dataclass
@@ -47,7 +34,8 @@ class Project:
     env: dict[str, str] = field(default_factory=dict)
 
     def sites(self, policy: str = "preferred", retries: int = 4, timeout: float = 10) -> None:
-        (self.folder / "sites.yaml").write_text(SITES.format(policy=policy, retries=retries, timeout=timeout))
+        entry = {**PACE, "proxy": policy, "retries": retries, "timeout": timeout, "backoff": BACKOFF}
+        (self.folder / "sites.yaml").write_text(json.dumps({"sites": dict.fromkeys(NAMES, entry)}))
 
     def use(self, demo: Any, *, proxies: bool = True) -> None:
         self.env["FETCHWORKER_CA_FILE"] = demo.ca
@@ -118,6 +106,21 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         tmp_path_factory.mktemp("demo"), "--behaviour", "demo", "--wall-after", "4", "--proxies", "2"
     ) as process:
         yield process
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """A PostgreSQL server; skips by name where there is none."""
+    from fetchworker.demo.postgres import PostgresServer
+
+    try:
+        server = PostgresServer(fsync="off")  # what a crash of the machine would lose is of no interest
+    except FileNotFoundError as exc:
+        if os.environ.get(REQUIRE_ALL):
+            pytest.fail(f"PostgreSQL is required here: {exc}")
+        pytest.skip(str(exc))
+    with server:
+        yield server
 
 
 @pytest.fixture

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 #: finish reasons of a crawl that did what it was asked
-_GOOD = frozenset(
-    {"finished", "shutdown", "idle", "closespider_itemcount", "closespider_pagecount", "closespider_timeout"}
-)
+_GOOD = frozenset({"finished", "idle", "closespider_itemcount", "closespider_pagecount", "closespider_timeout"})
 
 FAILED = 1
 BAD_USE = 2
@@ -50,7 +48,7 @@ class Command(ScrapyCrawl):
         """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""
         from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
         from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
-        from fetchworker.runtime import load_configuration, wait_for_queue  # noqa: PLC0415  # as above
+        from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
         from fetchworker.sites import check_profiles  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
 
@@ -68,6 +66,7 @@ class Command(ScrapyCrawl):
                 spider.make_resolver().arguments(opts.spargs)
             environment, sites = load_configuration(self.settings)
             check_profiles(sites, profile_names())
+            check_state_dir(environment)
             if issubclass(spider, SiteSpider) and not opts.spargs:
                 wait_for_queue(environment)
         except FetchworkerError as exc:

@@ -8,16 +8,20 @@ Importing this package costs some 80 ms of CPU (pydantic-settings), 20 of them w
 it where it is used, not at the head of a module that ``scrapy list`` loads.
 """
 
+from fetchworker.config.destinations import Destination, destinations, port_ranges
 from fetchworker.config.environment import PREFIX, Environment, LogFormat, LogLevel
 from fetchworker.config.files import project_dir
 from fetchworker.config.loading import command_line, load_environment
 
 __all__ = [
     "PREFIX",
+    "Destination",
     "Environment",
     "LogFormat",
     "LogLevel",
     "command_line",
+    "destinations",
     "load_environment",
+    "port_ranges",
     "project_dir",
 ]

@@ -5,20 +5,31 @@ from __future__ import annotations
 import ipaddress
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import parse_qs, unquote
 
-from pydantic import BeforeValidator, Field, SecretStr, StringConstraints, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringConstraints, field_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: head of every variable that is ours
 PREFIX = "FETCHWORKER_"
 
 _REDIS_SCHEME = re.compile(r"(rediss?(\+[a-z]+)?|unix|sentinel|cluster)://\S+\Z", re.IGNORECASE)
+_DATABASE_URL = re.compile(r"sqlite:///[^?\n]*[^?/\n]\Z|postgres(ql)?://\S+\Z")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 _MAX_PORT = 65_535
 _IPV6 = 6
 _LONG = 64  # characters of a wrong value that an error shows
+
+
+def _parsed(parse: Callable[[str], Any]) -> PlainValidator:
+    """Values are texts for ``parse``, or what it made of one."""
+    return PlainValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
 def _upper(value: Any) -> Any:
@@ -31,10 +42,15 @@ def _lower(value: Any) -> Any:
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 """An id that may stand in a Redis key, a file name and a URL."""
+Destinations = Annotated[tuple[Destination, ...], NoDecode, _parsed(destinations)]
+PortRanges = Annotated[tuple[tuple[int, int], ...], NoDecode, _parsed(port_ranges)]
 LogFormat = Annotated[Literal["auto", "json", "text"], BeforeValidator(_lower)]
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_upper)]
 
 _NAME = "1 to 64 letters, digits, dots, hyphens or underscores"
+
+
+_SHOWN = 4  # hosts of the map that a warning names
 
 
 class Environment(BaseSettings):
@@ -77,6 +93,14 @@ class Environment(BaseSettings):
     ca_file: Path | None = Field(
         default=None, description="the path of a PEM file of certificates to trust as well", examples=["ca.pem"]
     )
+    egress_allow: Destinations = Field(
+        default=(),
+        description="hosts, host:port, addresses or networks that may be reached though they are not public",
+        examples=["wiki.corp.example,10.1.0.0/16,127.0.0.1:8080"],
+    )
+    egress_ports: PortRanges = Field(
+        default=EVERY_DEFAULT_PORT, description="ports and ranges of ports", examples=["80,443,1024-65535"]
+    )
     proxy_cooldown: float = Field(
         default=60,
         ge=0,
@@ -93,6 +117,27 @@ class Environment(BaseSettings):
         allow_inf_nan=False,
         description="the seconds that an unused session is kept",
         examples=["86400"],
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="the URL of the database, sqlite:///path or postgresql://…",
+        examples=["postgresql://user:password@127.0.0.1/fetchworker"],
+    )
+    store: bool | None = Field(
+        default=None, description="true to store items in the database, or false", examples=["true"]
+    )
+    store_batch: int = Field(
+        default=200, ge=1, le=5000, description="how many items one transaction stores at most", examples=["200"]
+    )
+    store_delay: float = Field(
+        default=0.01, ge=0, le=60, description="the seconds that a batch gathers items", examples=["0.01"]
+    )
+    store_patience: float = Field(
+        default=60,
+        ge=0,
+        le=3600,
+        description="the seconds that a database which does not answer is tried again",
+        examples=["60"],
     )
     log_format: LogFormat = Field(default="auto", description="auto, json or text", examples=["json"])
     log_level: LogLevel | None = Field(
@@ -117,28 +162,51 @@ class Environment(BaseSettings):
             raise ValueError("must be a URL that begins with redis://, rediss:// or unix://")
         return value
 
+    @field_validator("database_url")
+    @classmethod
+    def _database_url(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _DATABASE_URL.match(value.get_secret_value()):
+            raise ValueError("must be a URL that begins with sqlite:/// or postgresql://")
+        return value
+
     @field_validator("host_map")
     @classmethod
     def _host_map(cls, value: dict[str, str]) -> dict[str, str]:
-        return dict(_host_map_entry(host, address) for host, address in value.items())
+        entries = dict(_host_map_entry(host, address) for host, address in value.items())
+        for host in entries:
+            destination(host)
+        return entries
+
+    def destinations(self) -> tuple[Destination, ...]:
+        """What may be reached though it is not public: the allow list, and the host map's hosts and targets."""
+        mapped = (destination(place) for pair in self.host_map.items() for place in pair)
+        return (*self.egress_allow, *mapped)
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        return passwords(self.redis_url.get_secret_value()) if self.redis_url else frozenset()
+        urls = (self.redis_url, self.database_url)
+        return frozenset(secret for url in urls if url for secret in passwords(url.get_secret_value()))
+
+    @property
+    def stores(self) -> bool:
+        """Whether items go to a database: as told, or else when one is named."""
+        return self.database_url is not None if self.store is None else self.store
 
     def notes(self) -> tuple[str, ...]:
         """What an operator should be warned of, one sentence each."""
         if not self.host_map:
             return ()
-        pairs = ", ".join(f"{host} -> {address}" for host, address in sorted(self.host_map.items()))
-        return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {pairs}",)
+        shown = sorted({host.rpartition(":")[0] or host for host in self.host_map})
+        more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+        hosts = ", ".join(shown[:_SHOWN]) + more
+        return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {hosts}",)
 
 
-def passwords(redis_url: str) -> frozenset[str]:
-    """The passwords in a Redis URL, as written and decoded."""
+def passwords(url: str) -> frozenset[str]:
+    """The passwords in the URL of a server, as written and decoded."""
     # not urlsplit: a password may hold a / ? or # that should have been percent-encoded
-    user_info = redis_url.partition("://")[2].rpartition("@")[0]
-    query = parse_qs(redis_url.partition("?")[2])
+    user_info = url.partition("://")[2].rpartition("@")[0]
+    query = parse_qs(url.partition("?")[2])
     queried = [value for key, values in query.items() if "pass" in key.lower() for value in values]
     written = [user_info.partition(":")[2], *queried]
     return frozenset(text for value in written for text in (value, unquote(value)) if text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from fetchworker.config.environment import PREFIX, Environment, may_be_shown
 
 _PATHS = ("proxies_file", "state_dir", "sites_file", "ca_file")
@@ -31,6 +33,8 @@ def with_paths(env: Environment, project: Path) -> tuple[Environment, list[tuple
         named["sites_file"] = f"{PREFIX}SITES_FILE"
     paths = {field: update.get(field) or getattr(env, field) for field in _PATHS}
     update |= {field: project / _home(path) for field, path in paths.items() if path is not None}
+    if env.database_url:
+        update["database_url"] = SecretStr(_database_url(env.database_url.get_secret_value(), project))
     loaded = env.model_copy(update=update)
     return loaded, _file_faults(loaded, named)
 
@@ -42,6 +46,11 @@ def _file_faults(env: Environment, named: dict[str, str]) -> list[tuple[str, str
     if _is_no_folder(env.state_dir):
         faults.append((f"{PREFIX}STATE_DIR", "is not the name of a folder"))
     return faults
+
+
+def _database_url(url: str, project: Path) -> str:
+    path = url.removeprefix("sqlite:///")
+    return url if path == url else f"sqlite:///{project / _home(Path(path))}"
 
 
 def _home(path: Path) -> Path:

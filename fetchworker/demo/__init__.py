@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fetchworker.demo.instagram import Instagram, cdn_app
     from fetchworker.demo.lab import lab_app
     from fetchworker.demo.log import Log, read_log, shared_between_identities
-    from fetchworker.demo.model import App, HangUp, Reply, RequestInfo, ResetStream, by_host
+    from fetchworker.demo.model import App, GoAway, HangUp, Reply, RequestInfo, ResetStream, by_host
     from fetchworker.demo.process import DemoProcess
     from fetchworker.demo.proxy import Mode, ProxyServer
     from fetchworker.demo.server import UpstreamServer
@@ -31,7 +31,7 @@ _HOMES = {
     "instagram": ("Instagram", "cdn_app"),
     "lab": ("lab_app",),
     "log": ("Log", "read_log", "shared_between_identities"),
-    "model": ("App", "HangUp", "Reply", "RequestInfo", "ResetStream", "by_host"),
+    "model": ("App", "GoAway", "HangUp", "Reply", "RequestInfo", "ResetStream", "by_host"),
     "process": ("DemoProcess",),
     "proxy": ("Mode", "ProxyServer"),
     "server": ("UpstreamServer",),
@@ -41,9 +41,9 @@ _HOMES = {
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "CALM", "DEMO", "App", "Authority", "Behaviour", "BehaviourConfig", "DemoProcess", "HangUp", "Instagram", "Log",
-    "Mode", "ProxyServer", "Reply", "RequestInfo", "ResetStream", "UpstreamServer", "bench_app", "by_host", "cdn_app",
-    "demo_site", "lab_app", "read_log", "shared_between_identities",
+    "CALM", "DEMO", "App", "Authority", "Behaviour", "BehaviourConfig", "DemoProcess", "GoAway", "HangUp", "Instagram",
+    "Log", "Mode", "ProxyServer", "Reply", "RequestInfo", "ResetStream", "UpstreamServer", "bench_app", "by_host",
+    "cdn_app", "demo_site", "lab_app", "read_log", "shared_between_identities",
 ]  # fmt: skip
 
 

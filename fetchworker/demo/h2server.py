@@ -17,7 +17,7 @@ from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame
 
 from fetchworker.demo.http1 import to_bytes
-from fetchworker.demo.model import App, Connection, HangUp, Priority, Reply, RequestInfo, ResetStream
+from fetchworker.demo.model import App, Connection, GoAway, HangUp, Priority, Reply, RequestInfo, ResetStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,10 @@ class Http2Protocol(asyncio.Protocol):
 
     def _failed(self, stream: _Stream, exc: Exception) -> None:
         """An app ended a stream early, or is broken: no client is left waiting."""
-        if isinstance(exc, HangUp):
+        if isinstance(exc, GoAway):
+            self._goaway(stream.id if exc.taken else max(0, stream.id - 2))
+            self._close()
+        elif isinstance(exc, HangUp):
             self._abort()
         elif isinstance(exc, ResetStream):
             self._reset(stream, exc.code)

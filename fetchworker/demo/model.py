@@ -20,6 +20,17 @@ class HangUp(Exception):  # noqa: N818 - an instruction, not an error
     """Raised by an app (or its body): drop the connection here, without a proper end."""
 
 
+class GoAway(HangUp):
+    """Raised by an app: end this HTTP/2 connection with GOAWAY and without an answer; HTTP/1.1 connections are dropped.
+
+    ``taken``: the GOAWAY counts this request among those the server has taken on; else the client may send it again.
+    """
+
+    def __init__(self, *, taken: bool) -> None:
+        super().__init__()
+        self.taken = taken
+
+
 class ResetStream(Exception):  # noqa: N818 - an instruction, not an error
     """Raised by an app (or its body): reset this HTTP/2 stream with ``code``; HTTP/1.1 connections are dropped."""
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from fetchworker.demo.model import App, Connection
 
-DEFAULT_HOSTS = ("www.instagram.com", "i.instagram.com", "scontent.cdninstagram.com", "lab.example", "bench.example")
+DEFAULT_HOSTS = (
+    "www.instagram.com", "i.instagram.com", "scontent.cdninstagram.com", "www.ebay.com", "www.ebay.de",
+    "itm.ebaydesc.com", "linktr.ee", "lab.example", "bench.example",
+)  # fmt: skip
 """The names the demo answers to; the ``.example`` ones carry the test routes and the benchmark pages."""
 
 _HANDSHAKE_SECONDS = 15.0

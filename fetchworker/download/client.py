@@ -8,29 +8,42 @@ ticket.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from curl_cffi import AsyncCurl, Curl, CurlError, CurlInfo, CurlOpt
+from curl_cffi import Curl, CurlError, CurlInfo, CurlOpt
 from curl_cffi._wrapper import ffi, lib
 
+from fetchworker.download.easy import (
+    number_of,
+    request_target,
+    set_bind,
+    set_method,
+    set_number,
+    set_proxy,
+    set_stateless,
+    set_text,
+    set_verification,
+    text_of,
+)
+from fetchworker.download.multi import Gate, Multi
+from fetchworker.download.tls import TlsOptions, certificate, connection_logger, log_certificate, set_tls
+from fetchworker.egress.guard import DIRECT, Guard, Route
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self
 
+    from fetchworker.egress import Decision, EgressPolicy
     from fetchworker.proxies import Proxy
 
 WRITE_ABORT = 0xFFFFFFFF
+COULDNT_CONNECT = 7
 ABORTED = 42
-_SOCKET_TIMEOUT = -1
-_TICK = 0.1  # seconds
-#: seconds for which a connection that answered is expected to live on
-_WARM = 30.0
 _BUFFER = 128 * 1024  # bytes that one read takes at most: fewer calls into Python for big bodies
+_CERTIFICATES = 64  # connections whose certificate a client remembers
 _HTTP_1_1 = 2
 _HTTP_2_ON_TLS = 4
 
@@ -39,20 +52,27 @@ _HTTP_2_ON_TLS = 4
 class ClientOptions:
     """What is the same for every transfer of a process.
 
-    ``connect_to`` holds curl's ``HOST:PORT:ADDRESS:PORT`` entries for direct connections (tests and the demo);
-    ``ca_file`` is a PEM bundle, None for curl's default; ``interface`` the local address to bind.
+    ``egress`` says where connections may lead; ``connect_to`` holds curl's ``HOST:PORT:ADDRESS:PORT`` entries for
+    direct ones (tests and the demo); ``ca_file`` is a PEM bundle, None for curl's default; ``bind`` the local address
+    and port, 0 for any port.
     """
 
+    egress: EgressPolicy
     verify: bool = True
     ca_file: str | None = None
     connect_to: Sequence[bytes] = ()
-    interface: str | None = None
+    bind: tuple[str, int] | None = None
     connect_timeout: float = 30.0
+    tls: TlsOptions = field(default_factory=TlsOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class TransferRequest:
-    """One HTTP request as curl needs it. ``timeout`` is in seconds, ``headers`` are ``Name: value`` lines."""
+    """One HTTP request as curl needs it.
+
+    ``timeout`` is in seconds, ``headers`` are ``Name: value`` lines, ``bind`` stands for the options' one; ``route`` is
+    where its connections may lead.
+    """
 
     method: str
     url: bytes
@@ -64,97 +84,54 @@ class TransferRequest:
     target: str | None = None
     weight: int | None = None
     proxy: Proxy | None = None
+    bind: tuple[str, int] | None = None
+    route: Route = DIRECT
 
 
 @dataclass(frozen=True, slots=True)
 class TransferInfo:
-    """Facts about a transfer that ended."""
+    """Facts about a transfer that ended, well or not.
 
-    http_version: int
-    ip: str
-    connect_code: int
+    ``ip`` is the address connected to (a proxy's where there is one), ``connect_code`` the proxy's answer to CONNECT,
+    ``certificate`` the server's as DER (None for stateless transfers).
+    """
+
+    ip: str = ""
+    connect_code: int = 0
+    certificate: bytes | None = None
 
 
 class TransferError(Exception):
-    """curl gave up; ``code`` is its error number, ``reason`` its words."""
+    """curl gave up; ``code`` is its error number, ``reason`` its words.
 
-    def __init__(self, code: int, reason: str, connect_code: int) -> None:
+    ``denied`` is why the guard let no connection be opened, ``refused`` to which address.
+    """
+
+    def __init__(
+        self, code: int, reason: str, info: TransferInfo, *, denied: Decision | None = None, refused: str = ""
+    ) -> None:
         super().__init__(f"curl {code}: {reason}")
         self.code = code
         self.reason = reason
-        self.connect_code = connect_code
-
-
-class _Multi(AsyncCurl):
-    """An ``AsyncCurl`` whose safety ticker (ten wake-ups a second) runs only while there are transfers."""
-
-    def add_handle(self, curl: Curl) -> asyncio.Future[None]:
-        future: asyncio.Future[None] = super().add_handle(curl)
-        if self._timeout_checker.done():
-            self._timeout_checker = self.loop.create_task(self._force_timeout())
-        return future
-
-    async def _force_timeout(self) -> None:
-        while self._curlm and self._curl2future:
-            self.process_data(_SOCKET_TIMEOUT, 0)
-            await asyncio.sleep(_TICK)
-
-
-class _Gate:
-    """Lets one transfer open the connection to an origin; the others wait for its first answer and then share it.
-
-    A browser does so. curl's own switch for it (PIPEWAIT) now and then leaves a transfer waiting for ever (one in some
-    10,000 at the start of a connection, libcurl 8.23, 2026-11).
-    """
-
-    __slots__ = ("_opening", "_warm_until")
-
-    def __init__(self) -> None:
-        self._opening: asyncio.Future[None] | None = None
-        self._warm_until = 0.0
-
-    async def __aenter__(self) -> Self:
-        loop = asyncio.get_running_loop()
-        while loop.time() > self._warm_until:
-            if self._opening is None:
-                self._opening = loop.create_future()
-                break
-            await asyncio.shield(self._opening)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._open()
-
-    def opened_by(self, on_header: Callable[[bytes], int]) -> Callable[[bytes], int]:
-        """The header callback that opens the gate at the first line."""
-        if self._opening is None:
-            return on_header
-
-        def first(line: bytes) -> int:
-            self._warm_until = asyncio.get_running_loop().time() + _WARM
-            self._open()
-            return on_header(line)
-
-        return first
-
-    def _open(self) -> None:
-        opening, self._opening = self._opening, None
-        if opening is not None and not opening.done():
-            opening.set_result(None)
+        self.info = info
+        self.denied = denied
+        self.refused = refused
 
 
 class _Handle:
     """An easy handle with the lists that curl reads while it runs."""
 
-    __slots__ = ("configured", "connect_to", "curl")
+    __slots__ = ("configured", "connect_to", "curl", "guard")
 
-    def __init__(self) -> None:
+    def __init__(self, egress: EgressPolicy) -> None:
         self.curl = Curl()
+        self.guard = Guard(egress)
         self.connect_to: Any = None
         self.configured: tuple[Any, ...] | None = None
 
     def close(self) -> None:
         self.curl.close()
+        self.guard.close()
         if self.connect_to is not None:
             lib.curl_slist_free_all(self.connect_to)
             self.connect_to = None
@@ -171,9 +148,10 @@ class CurlClient:
     def __init__(self, options: ClientOptions, *, stateless: bool = False) -> None:
         self._options = options
         self._stateless = stateless
-        self._multi = _Multi()
+        self._multi = Multi()
         self._idle: list[_Handle] = []
-        self._gates: dict[bytes, _Gate] = {}
+        self._gates: dict[bytes, Gate] = {}
+        self._certificates: dict[int, bytes] = {}
         self.active = 0
         self._closed = False
 
@@ -197,34 +175,36 @@ class CurlClient:
         finally:
             self.active -= 1
 
-    def _gate(self, url: bytes) -> _Gate:
+    def _gate(self, url: bytes) -> Gate:
         origin = b"/".join(url.split(b"/", 3)[:3])
         gate = self._gates.get(origin)
         if gate is None:
-            gate = self._gates[origin] = _Gate()
+            gate = self._gates[origin] = Gate()
         return gate
 
     async def _transfer(
         self, request: TransferRequest, on_header: Callable[[bytes], int], on_body: Callable[[bytes], int]
     ) -> TransferInfo:
-        handle = self._idle.pop() if self._idle else _Handle()
+        handle = self._idle.pop() if self._idle else _Handle(self._options.egress)
         running = reusable = False
         try:
             self._configure(handle, request)
             curl = handle.curl
             curl.setopt(CurlOpt.HEADERFUNCTION, on_header)
             curl.setopt(CurlOpt.WRITEFUNCTION, on_body)
+            if self._options.tls.verbose:
+                curl.setopt(CurlOpt.DEBUGFUNCTION, connection_logger(_host(request.url)))
             future = self._multi.add_handle(curl)
             running = True
             try:
                 await future
             except CurlError as exc:
                 running, reusable = False, True
-                raise TransferError(int(exc.code), _reason(str(exc)), _connect_code(curl)) from None
+                raise _error(exc, handle, self._info(curl, request)) from None
             running, reusable = False, True
             if self._closed:  # closing ends transfers as if they were done
-                raise TransferError(ABORTED, "the client was closed", 0)
-            return _info(curl)
+                raise TransferError(ABORTED, "the client was closed", TransferInfo())
+            return self._info(curl, request)
         finally:
             if running:  # cancelled: the transfer must not go on without us
                 self._multi.remove_handle(handle.curl)
@@ -239,22 +219,24 @@ class CurlClient:
 
     def _configure(self, handle: _Handle, request: TransferRequest) -> None:
         curl = handle.curl
-        lasting = (request.target, request.proxy.id if request.proxy else None, request.weight)
+        lasting = (request.target, request.proxy.id if request.proxy else None, request.weight, request.bind)
         if handle.configured != lasting:
             self._configure_lasting(handle, request)
             handle.configured = lasting
-        _set_text(curl, CurlOpt.URL, request.url)
-        _set_text(curl, CurlOpt.REQUEST_TARGET, request_target(request.url, request.proxy))
-        _set_number(curl, CurlOpt.TIMEOUT_MS, max(1, int(request.timeout * 1000)))
-        _set_method(curl, request.method, request.body)
+        handle.guard.begin(request.route)
+        set_text(curl, CurlOpt.URL, request.url)
+        set_text(curl, CurlOpt.REQUEST_TARGET, request_target(request.url, request.proxy))
+        set_number(curl, CurlOpt.TIMEOUT_MS, max(1, int(request.timeout * 1000)))
+        set_method(curl, request.method, request.body)
         curl.setopt(CurlOpt.HTTPHEADER, request.headers)
-        _set_text(curl, CurlOpt.HTTPHEADER_ORDER, request.order)
-        _set_text(curl, CurlOpt.COOKIE, request.cookie)
+        set_text(curl, CurlOpt.HTTPHEADER_ORDER, request.order)
+        set_text(curl, CurlOpt.COOKIE, request.cookie)
 
     def _configure_lasting(self, handle: _Handle, request: TransferRequest) -> None:
         curl, options = handle.curl, self._options
         if handle.configured is not None:
             curl.reset()
+        handle.guard.attach(curl)
         if request.target and curl.impersonate(request.target, default_headers=False) != 0:
             # it returns a code and would send undisguised
             raise ConfigError(f"the installed curl_cffi does not know the target {request.target}")
@@ -266,24 +248,14 @@ class CurlClient:
         curl.setopt(CurlOpt.PATH_AS_IS, 1)
         curl.setopt(CurlOpt.SUPPRESS_CONNECT_HEADERS, 1)
         curl.setopt(CurlOpt.CONNECTTIMEOUT_MS, int(options.connect_timeout * 1000))
-        if options.interface:
-            curl.setopt(CurlOpt.INTERFACE, options.interface.encode())
+        set_bind(curl, request.bind or options.bind)
         if self._stateless:
-            _set_stateless(curl)
-        self._set_verification(curl)
-        _set_proxy(curl, request.proxy)
+            set_stateless(curl)
+        set_verification(curl, verify=options.verify, ca_file=options.ca_file)
+        set_tls(curl, options.tls, certificates=self._keeps_certificates)
+        set_proxy(curl, request.proxy)
         if request.proxy is None:
             self._set_host_map(handle)
-
-    def _set_verification(self, curl: Curl) -> None:
-        options = self._options
-        if not options.verify:
-            for option in (CurlOpt.SSL_VERIFYPEER, CurlOpt.SSL_VERIFYHOST):
-                curl.setopt(option, 0)
-            curl._skip_cacert = True  # noqa: SLF001  # curl_cffi's own switch; it has no public one
-        elif options.ca_file:
-            curl.setopt(CurlOpt.CAINFO, options.ca_file)
-            curl.setopt(CurlOpt.PROXY_CAINFO, options.ca_file)
 
     def _set_host_map(self, handle: _Handle) -> None:
         if not self._options.connect_to:
@@ -295,6 +267,32 @@ class CurlClient:
             handle.connect_to = entries
         # curl_cffi's setopt knows no lists but headers and RESOLVE
         lib._curl_easy_setopt(handle.curl._curl, CurlOpt.CONNECT_TO, handle.connect_to)  # noqa: SLF001
+
+    @property
+    def _keeps_certificates(self) -> bool:
+        # curl takes 0.05 to 0.2 ms to write one down, at each handshake
+        return not self._stateless or self._options.tls.verbose
+
+    def _info(self, curl: Curl, request: TransferRequest) -> TransferInfo:
+        return TransferInfo(
+            ip=text_of(curl, CurlInfo.PRIMARY_IP),
+            connect_code=number_of(curl, CurlInfo.HTTP_CONNECTCODE) if request.proxy else 0,
+            certificate=self._certificate(curl) if request.url.startswith(b"https:") else None,
+        )
+
+    def _certificate(self, curl: Curl) -> bytes | None:
+        """The certificate of the transfer's connection: curl tells it to the one that made the connection."""
+        if not self._keeps_certificates:
+            return None
+        connection = number_of(curl, CurlInfo.CONN_ID)
+        known = self._certificates.get(connection)
+        if known is None and (known := certificate(curl)) is not None:
+            self._certificates[connection] = known
+            if len(self._certificates) > _CERTIFICATES:
+                del self._certificates[next(iter(self._certificates))]
+            if self._options.tls.verbose:
+                log_certificate(known)
+        return known
 
     async def close(self) -> None:
         """Close every connection; running transfers end with an error."""
@@ -349,89 +347,18 @@ class ClientPool:
         await asyncio.gather(*(client.close() for client in clients), *self._closing)
 
 
-#: curl rewrites these in a path: lower-case hex after %, dot segments, bytes that are no ASCII
-_REWRITTEN = re.compile(rb"%[0-9A-F]?[a-f]|%[a-f]|/\.|[\x80-\xff]")
-_UNSAFE = re.compile(rb"[\x00-\x20\x7f]")
+def _host(url: bytes) -> str:
+    return urlsplit(url.decode("latin-1")).hostname or ""
 
 
-def request_target(url: bytes, proxy: Proxy | None) -> bytes | None:
-    """The target to send byte for byte, None where curl leaves the URL as it is (pure).
-
-    By a plain HTTP proxy without a tunnel the target is the whole URL.
-    """
-    scheme, _, rest = url.partition(b"://")
-    whole = url.partition(b"#")[0]
-    start = re.search(rb"[/?#]", rest)
-    target = rest[start.start() :].partition(b"#")[0] if start else b""
-    if not _REWRITTEN.search(target.partition(b"?")[0]) or _UNSAFE.search(target):
-        return None
-    if scheme.lower() == b"http" and proxy is not None and not proxy.scheme.startswith("socks"):
-        return whole
-    return target if target.startswith(b"/") else b"/" + target
-
-
-def _set_method(curl: Curl, method: str, body: bytes) -> None:
-    # a reused handle keeps the last request's method; HTTPGET clears NOBODY, POST and UPLOAD, but not CUSTOMREQUEST
-    _set_text(curl, CurlOpt.CUSTOMREQUEST, None)
-    _set_number(curl, CurlOpt.HTTPGET, 1)
-    if method == "HEAD" and not body:
-        _set_number(curl, CurlOpt.NOBODY, 1)
-        return
-    if body or method == "POST":
-        _set_number(curl, CurlOpt.POSTFIELDSIZE, len(body))
-        curl.setopt(CurlOpt.POSTFIELDS, body)
-    if method != ("POST" if body or method == "POST" else "GET"):
-        _set_text(curl, CurlOpt.CUSTOMREQUEST, method.encode())
-
-
-# The next two set options without curl_cffi's ``setopt``, which is ten times slower and can neither put curl's own
-# value back (NULL) nor take lists.
-
-
-def _set_text(curl: Curl, option: CurlOpt, value: bytes | None) -> None:
-    """Set a text option, which curl copies; None puts curl's own value back."""
-    lib._curl_easy_setopt(curl._curl, option, ffi.NULL if value is None else value)  # noqa: SLF001
-
-
-def _set_number(curl: Curl, option: CurlOpt, value: int) -> None:
-    """Set a number or a switch."""
-    lib._curl_easy_setopt(curl._curl, option, ffi.new("long*", value))  # noqa: SLF001
-
-
-def _set_stateless(curl: Curl) -> None:
-    curl.setopt(CurlOpt.FRESH_CONNECT, 1)
-    curl.setopt(CurlOpt.FORBID_REUSE, 1)
-    curl.setopt(CurlOpt.SSL_SESSIONID_CACHE, 0)
-
-
-def _set_proxy(curl: Curl, proxy: Proxy | None) -> None:
-    # an empty PROXY and NOPROXY keep curl from reading http_proxy and no_proxy in the environment
-    curl.setopt(CurlOpt.NOPROXY, b"")
-    if proxy is None:
-        curl.setopt(CurlOpt.PROXY, b"")
-        return
-    curl.setopt(CurlOpt.PROXY, proxy.url_without_credentials.encode())
-    if proxy.username is not None:
-        curl.setopt(CurlOpt.PROXYUSERNAME, proxy.username.encode())
-        password = proxy.password.get_secret_value() if proxy.password else ""
-        curl.setopt(CurlOpt.PROXYPASSWORD, password.encode())
+def _error(exc: CurlError, handle: _Handle, info: TransferInfo) -> TransferError:
+    code, guard = int(exc.code), handle.guard
+    # a refused address is no matter where another one of the same name was reached
+    denied = guard.denied if code == COULDNT_CONNECT else None
+    return TransferError(code, _reason(str(exc)), info, denied=denied, refused=guard.refused)
 
 
 def _reason(text: str) -> str:
     """Curl's own words out of curl_cffi's sentence."""
     _, _, rest = text.partition(") ")
     return rest.partition(". See https://curl.se")[0]
-
-
-def _connect_code(curl: Curl) -> int:
-    value = curl.getinfo(CurlInfo.HTTP_CONNECTCODE)
-    return value if isinstance(value, int) else 0
-
-
-def _info(curl: Curl) -> TransferInfo:
-    version, ip = curl.getinfo(CurlInfo.HTTP_VERSION), curl.getinfo(CurlInfo.PRIMARY_IP)
-    return TransferInfo(
-        http_version=version if isinstance(version, int) else 0,
-        ip=ip.decode() if isinstance(ip, bytes) else "",
-        connect_code=_connect_code(curl),
-    )

@@ -2,7 +2,8 @@
 
 It sends what the middlewares prepared (``meta["fw_wire"]``: whose connection, which proxy, which header lines, dressed
 as which browser) or, without that, the request's own headers and ``meta["proxy"]`` as Scrapy means them. It never
-follows redirects, keeps no cookies, reads no proxy from the environment and never falls back to another way out.
+follows redirects, keeps no cookies, reads no proxy from the environment and never falls back to another way out. What
+leads where none may go is refused: by its URL, and by the address of every connection (docs/egress.md).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import base64
 import logging
 import time
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
@@ -22,14 +24,18 @@ from scrapy.utils._download_handlers import get_dataloss_msg, make_response, nor
 
 from fetchworker.download.client import ClientOptions, ClientPool, TransferError, TransferInfo, TransferRequest
 from fetchworker.download.receive import Receiver
+from fetchworker.download.tls import check_key_log, tls_options
 from fetchworker.download.translate import (
     DATA_LOSS_CODES,
     PROXY_AUTHENTICATION_REQUIRED,
+    may_repeat,
     proxy_auth_error,
     translate,
 )
 from fetchworker.download.trust import ca_bundle, connect_to_entries
 from fetchworker.download.wire import WIRE, Wire
+from fetchworker.egress import denied
+from fetchworker.egress.guard import DIRECT, TRUSTED, Route, proxy_route, self_test
 from fetchworker.errors import ConfigError, ProxyExhaustedError
 from fetchworker.proxies import parse_proxies
 from fetchworker.runtime import Runtime
@@ -42,11 +48,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from fetchworker.download.client import CurlClient
     from fetchworker.proxies import Proxy
 
 logger = logging.getLogger(__name__)
 
-_PROTOCOLS = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "h2", 30: "h3", 31: "h3"}
+_PROTOCOLS = {b"HTTP/1.0": "HTTP/1.0", b"HTTP/1.1": "HTTP/1.1", b"HTTP/2": "h2", b"HTTP/3": "h3"}
 _pools: WeakKeyDictionary[Crawler, ClientPool] = WeakKeyDictionary()
 
 
@@ -64,6 +71,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         self._fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._proxy_encoding = settings.get("HTTPPROXY_AUTH_ENCODING")
         self._dataloss_warned = False
+        self._egress = Runtime.of(crawler).egress
         self._pool = _pool_of(crawler)
 
     @classmethod
@@ -77,25 +85,41 @@ class CurlDownloadHandler(BaseDownloadHandler):
         Raises:
             ProxyExhaustedError: a proxy is required and none was chosen; nothing was sent.
             ProxyAuthError: the proxy answered 407.
+            EgressDeniedError: it may not go there; nothing was sent.
             scrapy.exceptions: its family of download errors for everything else.
         """
         wire: Wire | None = request.meta.get(WIRE)
         proxy = self._proxy(request, wire)
+        route = self._route(request, proxy, configured=wire is not None)
         timeout = float(request.meta.get("download_timeout") or self._timeout)
         receiver = self._receiver(request)
         client = self._pool.get(wire.client if wire else f"proxy:{proxy.id}" if proxy else "")
         started = time.monotonic()
         try:
-            info = await client.perform(_transfer(request, wire, proxy, timeout), receiver.on_header, receiver.on_body)
+            transfer = _transfer(request, wire, proxy, route, timeout)
+            info = await self._perform(client, transfer, receiver)
         except TransferError as exc:
             return self._failed(exc, request, receiver, proxy, timeout)
         finally:
-            request.meta["download_latency"] = elapsed = time.monotonic() - started
+            ended = time.monotonic()
+            request.meta["download_latency"] = (receiver.answered or ended) - started
             if wire:
-                wire.elapsed, wire.bytes_down, wire.bytes_up = elapsed, receiver.received, len(request.body)
+                wire.elapsed, wire.bytes_down, wire.bytes_up = ended - started, receiver.received, len(request.body)
         if receiver.status == PROXY_AUTHENTICATION_REQUIRED and proxy is not None and request.url.startswith("http:"):
             raise proxy_auth_error()
         return _response(request, receiver, info)
+
+    async def _perform(self, client: CurlClient, transfer: TransferRequest, receiver: Receiver) -> TransferInfo:
+        """Run a transfer; once more where the connection ended under it and nothing speaks against that."""
+        started = time.monotonic()
+        try:
+            return await client.perform(transfer, receiver.on_header, receiver.on_body)
+        except TransferError as exc:
+            left = transfer.timeout - (time.monotonic() - started)
+            if receiver.version or left <= 0 or not may_repeat(exc.code, transfer.method):
+                raise
+            self.crawler.stats.inc_value("fetchworker/repeated")
+            return await client.perform(replace(transfer, timeout=left), receiver.on_header, receiver.on_body)
 
     def _proxy(self, request: Request, wire: Wire | None) -> Proxy | None:
         if wire is None:
@@ -103,6 +127,24 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if wire.proxy is None and wire.proxy_required:
             raise ProxyExhaustedError(f"a proxy is required for {request.url} and none was chosen")
         return wire.proxy
+
+    def _route(self, request: Request, proxy: Proxy | None, *, configured: bool) -> Route:
+        """Where the connection may lead. A proxy that is none of ours is a destination like any other."""
+        decision = self._egress.classify(request.url)
+        if not decision.allowed:
+            raise denied(decision, request.url)
+        if proxy is None:
+            return TRUSTED if decision.trusted else DIRECT
+        trusted = configured or self._is_ours(proxy)
+        if not trusted:
+            decision = self._egress.classify(f"http://{proxy.address}")
+            if not decision.allowed:
+                raise denied(replace(decision, layer="proxy"), request.url)
+            trusted = decision.trusted
+        return proxy_route(proxy.host, proxy.port, trusted=trusted)
+
+    def _is_ours(self, proxy: Proxy) -> bool:
+        return any(known.address == proxy.address for known in Runtime.of(self.crawler).proxies)
 
     def _receiver(self, request: Request) -> Receiver:
         meta, sender = request.meta, self.crawler.signals.sender
@@ -120,21 +162,23 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if receiver.aborted:
             raise receiver.aborted
         if receiver.stopped:
-            return _response(request, receiver, None)
+            return _response(request, receiver, error.info)
+        if error.denied:
+            raise denied(error.denied, request.url, address=error.refused)
         if receiver.headers_done and error.code in DATA_LOSS_CODES:
             return self._data_loss(error, request, receiver)
         raise translate(
             error.code,
             error.reason,
             url=request.url,
-            connect_code=error.connect_code,
+            connect_code=error.info.connect_code,
             timeout=timeout,
             proxied=proxy is not None,
         )
 
     def _data_loss(self, error: TransferError, request: Request, receiver: Receiver) -> Response:
         if not request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
-            return _response(request, receiver, None, flags=["dataloss"])
+            return _response(request, receiver, error.info, flags=["dataloss"])
         if not self._dataloss_warned:
             logger.warning(get_dataloss_msg(request.url))
             self._dataloss_warned = True
@@ -150,13 +194,18 @@ class CurlDownloadHandler(BaseDownloadHandler):
 def _pool_of(crawler: Crawler) -> ClientPool:
     pool = _pools.get(crawler)
     if pool is None:
-        environment = Runtime.of(crawler).environment
-        bind = normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS"))
+        self_test()
+        runtime = Runtime.of(crawler)
+        environment = runtime.environment
+        settings = crawler.settings
+        check_key_log()
         options = ClientOptions(
-            verify=crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"),
+            egress=runtime.egress,
+            verify=settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"),
             ca_file=ca_bundle(environment),
             connect_to=connect_to_entries(environment.host_map),
-            interface=bind[0] if bind else None,
+            bind=normalize_bind_address(settings.get("DOWNLOAD_BIND_ADDRESS")),
+            tls=tls_options(settings),
         )
         pool = _pools[crawler] = ClientPool(options, limit=environment.clients_max)
     return pool
@@ -180,7 +229,9 @@ def _scrapy_proxy(request: Request, encoding: str) -> Proxy | None:
     return parse_proxies(address, source="request.meta['proxy']")[0]
 
 
-def _transfer(request: Request, wire: Wire | None, proxy: Proxy | None, timeout: float) -> TransferRequest:
+def _transfer(
+    request: Request, wire: Wire | None, proxy: Proxy | None, route: Route, timeout: float
+) -> TransferRequest:
     profile = wire.profile if wire else None
     return TransferRequest(
         method=request.method,
@@ -193,6 +244,8 @@ def _transfer(request: Request, wire: Wire | None, proxy: Proxy | None, timeout:
         target=profile.curl_target if profile else None,
         weight=wire.weight if wire else None,
         proxy=proxy,
+        bind=normalize_bind_address(request.meta.get("bindaddress")),
+        route=route,
     )
 
 
@@ -211,16 +264,15 @@ def _own_headers(request: Request) -> list[bytes]:
     return lines
 
 
-def _response(
-    request: Request, receiver: Receiver, info: TransferInfo | None, flags: list[str] | None = None
-) -> Response:
+def _response(request: Request, receiver: Receiver, info: TransferInfo, flags: list[str] | None = None) -> Response:
     return make_response(
         url=request.url,
         status=receiver.status,
         headers=receiver.made_headers(),
         body=receiver.content(),
         flags=flags,
-        ip_address=ip_address(info.ip) if info and info.ip else None,
-        protocol=_PROTOCOLS.get(info.http_version) if info else None,
+        certificate=info.certificate,
+        ip_address=ip_address(info.ip) if info.ip else None,
+        protocol=_PROTOCOLS.get(receiver.version),
         stop_download=receiver.stopped,
     )

@@ -1,40 +1,174 @@
-"""A Downloader that keeps ``CONCURRENT_REQUESTS_PER_DOMAIN``.
+"""A Downloader that keeps ``CONCURRENT_REQUESTS_PER_DOMAIN`` and the site's pace.
 
 Scrapy 2.19 checks for a free place in a slot and then *schedules* the coroutine that takes it, one loop turn later, so
 that every request queued in the same turn passes (28 at once under a limit of 4, counted at the server, 2026-11).
+
+A slot is a host, as in Scrapy, and keeps the concurrency; when a request may start is :class:`~fetchworker.pace.Pace`'s
+to say, for each exit where the site counts by exit. Requests that wait long do not count for ``CONCURRENT_REQUESTS``:
+the other hosts go on. When the crawl ends they go back to the scheduler.
 """
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from scrapy import signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import _schedule_coro
+from scrapy.utils.defer import _process_pending_io, _schedule_coro
+from scrapy.utils.httpobj import urlparse_cached
+
+from fetchworker.download.wire import WIRE
+from fetchworker.frontier.codec import SLOT
+from fetchworker.outcomes import wait_asked
+from fetchworker.pace import DIRECT
+from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.core.downloader import Slot
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+
+    Entry = tuple[Request, Deferred[Response]]
+
+#: statuses whose Retry-After is meant for others too: for this visitor, for everybody
+_TOO_MANY, _UNAVAILABLE = 429, 503
+#: seconds above which a wait is a long one
+_LONG = 1.0
+#: so many times CONCURRENT_REQUESTS may wait long beside those that are under way
+_MOST_WAITING = 4
 
 
 class Downloader(ScrapyDownloader):
-    """Takes the place in the slot before the transfer is scheduled."""
+    """Takes the place in the slot before the transfer is scheduled, and starts transfers when it is their time."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._runtime = Runtime.of(crawler)
+        self._pace = self._runtime.pace
+        self._waiting: dict[Slot, int] = {}  # slots with requests that wait long, and how many
+
+    def needs_backout(self) -> bool:
+        """Whether no more requests should be taken from the scheduler."""
+        active = len(self.active)
+        if active < self.total_concurrency or not self.total_concurrency:
+            return False
+        waiting = sum(self._waiting.values()) + self._runtime.waits.count
+        return active - min(waiting, _MOST_WAITING * self.total_concurrency) >= self.total_concurrency
+
+    def get_slot_key(self, request: Request) -> str:
+        """The request's host, or the slot that it names itself (what Scrapy wrote there for the last hop is none)."""
+        named: str | None = request.meta.get(self.DOWNLOAD_SLOT)
+        if named is not None and named != request.meta.get(SLOT):
+            return named
+        return urlparse_cached(request).hostname or ""
+
+    def _get_slot(self, request: Request) -> tuple[str, Slot]:  # type: ignore[override]  # a deprecated parameter less
+        key, slot = super()._get_slot(request)
+        if request.meta.get(self.DOWNLOAD_SLOT) != key:
+            request.meta[SLOT] = key
+        return key, slot
 
     def _process_queue(self, slot: Slot) -> None:
-        if slot.latercall:
-            return
-        while slot.queue and slot.free_transfer_slots() > 0:
-            wait = self._wait_time(slot)
-            if wait > 0:
-                slot.latercall = call_later(wait, self._latercall, slot)
-                return
-            slot.lastseen = monotonic()
-            request, answer = slot.queue.popleft()
-            # ``_download`` adds it again, which a set takes in its stride
-            slot.transferring.add(request)
-            _schedule_coro(self._wait_for_download(slot, request, answer))
+        if self._pace.free and not slot.delay and slot not in self._waiting:
+            while slot.queue and slot.free_transfer_slots() > 0:
+                self._begin(slot, slot.queue.popleft())
+        elif slot.queue:
+            self._process_in_time(slot)
+        else:
+            self._wait_long(slot, 0)
 
-    @staticmethod
-    def _wait_time(slot: Slot) -> float:
-        delay = slot.download_delay()
-        return delay - monotonic() + slot.lastseen if delay else 0.0
+    def _process_in_time(self, slot: Slot) -> None:
+        if slot.latercall:
+            slot.latercall.cancel()
+            slot.latercall = None
+        if self._runtime.ending():
+            self._hand_back(slot)
+            return
+        early, soonest, long = self._begin_those_due(slot)
+        slot.queue = deque([*early, *slot.queue])
+        self._wait_long(slot, long if self._pace.by_identity or not long else len(slot.queue))
+        if soonest < math.inf:
+            slot.latercall = call_later(min(soonest, _LONG), self._latercall, slot)
+
+    def _begin_those_due(self, slot: Slot) -> tuple[list[Entry], float, int]:
+        """Those that came too early, the seconds until the first of them may start, and how many wait long."""
+        early: list[Entry] = []
+        soonest, long = math.inf, 0
+        while slot.queue and slot.free_transfer_slots() > 0:
+            entry = slot.queue.popleft()
+            host, exit_ = _lane_of(entry[0])
+            wait = self._pace.wait(host, exit_)
+            if wait <= 0:
+                self._pace.started(host, exit_, slot.download_delay())
+                self._begin(slot, entry)
+                continue
+            early.append(entry)
+            soonest, long = min(soonest, wait), long + (wait > _LONG)
+            if not self._pace.by_identity:
+                break  # the others wait for the same
+        return early, soonest, long
+
+    def _begin(self, slot: Slot, entry: Entry) -> None:
+        request, answer = entry
+        slot.lastseen = monotonic()
+        # ``_download`` adds it again, which a set takes in its stride
+        slot.transferring.add(request)
+        _schedule_coro(self._wait_for_download(slot, request, answer))
+
+    async def _download(self, slot: Slot, request: Request) -> Response:
+        """Scrapy's, but for Retry-After: who is next in the queue must know of it."""
+        slot.transferring.add(request)
+        try:
+            response: Response = await self.handlers.download_request_async(request)
+            if response.status in (_TOO_MANY, _UNAVAILABLE):
+                self._heed(request, response)
+            spider = self.crawler.spider
+            self.signals.send_catch_log(signals.response_downloaded, response=response, request=request, spider=spider)
+        except Exception:
+            await _process_pending_io()
+            raise
+        else:
+            return response
+        finally:
+            slot.transferring.remove(request)
+            self._process_queue(slot)
+            self.signals.send_catch_log(signals.request_left_downloader, request=request, spider=self.crawler.spider)
+
+    def _heed(self, request: Request, response: Response) -> None:
+        asked, date = (response.headers.get(name) for name in (b"Retry-After", b"Date"))
+        if asked is not None:
+            wait = wait_asked(asked.decode("latin-1"), date.decode("latin-1") if date else None) or 0.0
+            host, exit_ = _lane_of(request)
+            most = self._runtime.config.backoff.retry_after_max
+            self._pace.pause(host, None if response.status == _UNAVAILABLE else exit_, min(wait, most))
+
+    def _wait_long(self, slot: Slot, count: int) -> None:
+        before = self._waiting.pop(slot, 0)
+        if count:
+            self._waiting[slot] = count
+        if count > before:
+            self._runtime.look_again()
+
+    def _hand_back(self, slot: Slot) -> None:
+        """The crawl ends: what has not started is the scheduler's again."""
+        self._wait_long(slot, 0)
+        while slot.queue:
+            request, answer = slot.queue.popleft()
+            if request.callback is NO_CALLBACK or request.meta.get("fw_warmup"):
+                answer.errback(DownloadCancelledError("the crawl ended before its turn"))
+            else:
+                request.dont_filter = True
+                answer.callback(request)  # type: ignore[arg-type]  # the engine takes it as it takes a redirect
+
+
+def _lane_of(request: Request) -> tuple[str, str]:
+    wire = request.meta.get(WIRE)
+    return urlparse_cached(request).hostname or "", wire.exit if wire is not None else DIRECT

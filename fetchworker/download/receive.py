@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -26,10 +28,11 @@ class Receiver:
     """One answer in the making.
 
     ``maxsize`` and ``warnsize`` are in bytes, 0 for none. ``aborted`` is the error that made us end the transfer,
-    ``stopped`` what a signal handler asked for.
+    ``stopped`` what a signal handler asked for. ``answered`` is the time (monotonic) at which the headers were in.
     """
 
     __slots__ = (
+        "_body",
         "_crawler",
         "_maxsize",
         "_request",
@@ -37,7 +40,7 @@ class Receiver:
         "_signal_headers",
         "_warnsize",
         "aborted",
-        "body",
+        "answered",
         "headers",
         "headers_done",
         "received",
@@ -58,7 +61,8 @@ class Receiver:
         self.version = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.headers_done = False
-        self.body: list[bytes] = []
+        self.answered: float | None = None
+        self._body: bytes | BytesIO = b""
         self.received = 0
         self.aborted: DownloadCancelledError | None = None
         self.stopped: StopDownload | None = None
@@ -89,6 +93,7 @@ class Receiver:
         if self.status < _FINAL or self.headers_done:  # an interim answer, or trailers after the body
             return taken
         self.headers_done = True
+        self.answered = time.monotonic()
         length = self._declared_length()
         if length is not None and not self._within_caps(length, expected=True):
             return WRITE_ABORT
@@ -106,7 +111,14 @@ class Receiver:
 
     def on_body(self, chunk: bytes) -> int:
         """One part of the body."""
-        self.body.append(chunk)
+        if not self.received:
+            self._body = chunk  # most bodies come in one part
+        elif isinstance(self._body, bytes):
+            first, self._body = self._body, BytesIO()
+            self._body.write(first)
+            self._body.write(chunk)
+        else:
+            self._body.write(chunk)
         self.received += len(chunk)
         if self._signal_body:
             self.stopped = check_stop_download(signals.bytes_received, self._crawler, self._request, data=chunk)
@@ -125,7 +137,7 @@ class Receiver:
             message = get_maxsize_msg(size, self._maxsize, self._request, expected=expected)
             logger.warning(message)
             self.aborted = DownloadCancelledError(message)
-            self.body.clear()
+            self._body = b""
             return False
         if self._warnsize and size > self._warnsize:
             logger.warning(get_warnsize_msg(size, self._warnsize, self._request, expected=expected))
@@ -138,4 +150,5 @@ class Receiver:
 
     def content(self) -> bytes:
         """The body so far."""
-        return self.body[0] if len(self.body) == 1 else b"".join(self.body)
+        # BytesIO gives its buffer away without a copy
+        return self._body if isinstance(self._body, bytes) else self._body.getvalue()

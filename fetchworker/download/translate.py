@@ -19,6 +19,7 @@ UNSUPPORTED_PROTOCOL = 1
 COULDNT_RESOLVE_PROXY = 5
 COULDNT_RESOLVE_HOST = 6
 COULDNT_CONNECT = 7
+HTTP2_FRAMING = 16
 PARTIAL_FILE = 18
 OPERATION_TIMEDOUT = 28
 GOT_NOTHING = 52
@@ -32,12 +33,27 @@ _CLASSES = {
     UNSUPPORTED_PROTOCOL: UnsupportedURLSchemeError,
     COULDNT_RESOLVE_HOST: CannotResolveHostError,
     COULDNT_CONNECT: DownloadConnectionRefusedError,
+    PROXY_HANDSHAKE: DownloadConnectionRefusedError,
 }
 #: through a proxy these speak of the proxy: curl dials nothing else
 _PROXY_CODES = frozenset({COULDNT_RESOLVE_PROXY, COULDNT_CONNECT, PROXY_HANDSHAKE})
 
 #: the transfer stopped in the middle of a body
 DATA_LOSS_CODES = frozenset({PARTIAL_FILE, RECV_ERROR, HTTP2_STREAM})
+
+
+#: methods that may be sent twice (RFC 9110, 9.2.2)
+_IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+
+
+def may_repeat(code: int, method: str) -> bool:
+    """Whether a transfer that ended without a byte of an answer may be sent once more at once (pure).
+
+    It may when an HTTP/2 connection was closed under it, as after a GOAWAY that counts the request in. What a server
+    says it has not touched (a GOAWAY below the request, REFUSED_STREAM), and what it wants over HTTP/1.1
+    (HTTP_1_1_REQUIRED), curl sends again by itself.
+    """
+    return code == HTTP2_FRAMING and method in _IDEMPOTENT
 
 
 def proxy_auth_error() -> ProxyAuthError:
@@ -61,6 +77,9 @@ def translate(code: int, reason: str, *, url: str, connect_code: int, timeout: f
     if code == OPERATION_TIMEDOUT:
         return DownloadTimeoutError(f"Getting {url} took longer than {timeout} seconds.")
     text = f"{reason or 'transfer failed'} (curl {code}) for {url}"
+    error: Exception = _CLASSES.get(code, DownloadFailedError)(text)
     if proxied and (code in _PROXY_CODES or connect_code >= _REFUSED):
-        return ProxyFailedError(f"the proxy failed: {text}")
-    return _CLASSES.get(code, DownloadFailedError)(text)
+        failed = ProxyFailedError(f"the proxy failed: {text}")
+        failed.__cause__ = error  # what Scrapy would have said
+        return failed
+    return error

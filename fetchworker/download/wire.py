@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fetchworker.contracts import Page
+from fetchworker.pace import DIRECT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,11 @@ class Wire:
     bytes_down: int = 0
     bytes_up: int = 0
     page: Page | None = None
+
+    @property
+    def exit(self) -> str:
+        """What the site takes for the visitor's address: the proxy's id, one name for all direct requests."""
+        return self.proxy.id if self.proxy is not None else DIRECT
 
 
 def page_of(response: Response, request: Request | None = None) -> Page:

@@ -1,5 +1,8 @@
 """Tells when a response is done: its callback is exhausted, its items have left the pipelines, their lines are on disk.
 
+An item that a pipeline failed on (an error, not a ``DropItem``) keeps its response from being done: the generator ends
+with an error, and :data:`not_done` tells whoever keeps the request.
+
 This is the one seam between "scraped" and "done". It rests on public parts alone: a spider middleware's async
 generator (Scrapy counts a request as in progress until it ends) and the three signals that end an item's way.
 """
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider
 
-from fetchworker.errors import ExportError
+from fetchworker.errors import ExportError, StorageError
 from fetchworker.exports.feeds import EXPORT_ERROR, feeds_durable
 
 if TYPE_CHECKING:
@@ -22,18 +25,23 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+#: sent with ``request`` and ``error`` when items of a response were lost: the request has to be done again
+not_done = object()
 
 logger = logging.getLogger(__name__)
 
 
 class _Progress:
-    """Items of one response: how many went out, how many came to their end."""
+    """Items of one response: how many went out, how many came to their end, and the error of one that was lost."""
 
-    __slots__ = ("ended", "out", "wake")
+    __slots__ = ("ended", "lost", "out", "wake")
 
     def __init__(self) -> None:
         self.out = 0
         self.ended = 0
+        self.lost: BaseException | None = None
         self.wake: asyncio.Event | None = None
 
     async def all_ended(self) -> None:
@@ -45,22 +53,25 @@ class _Progress:
 class CompletionMiddleware:
     """The outermost spider middleware: holds a response until everything it gave is stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
         self._open: dict[int, _Progress] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make it and listen for the ends of items."""
-        middleware = cls()
-        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+        middleware = cls(crawler)
+        for signal in (signals.item_scraped, signals.item_dropped):
             crawler.signals.connect(middleware._item_ended, signal)
+        crawler.signals.connect(middleware._item_lost, signals.item_error)
         return middleware
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass everything on, then wait until the items are stored and their lines durable.
 
         Raises:
-            CloseSpider: the disk refuses.
+            CloseSpider: the disk or the database refuses; the crawl ends, the response is not done.
+            StorageError: an item was lost in another way; the response is not done.
         """
         progress = self._open[id(response)] = _Progress()
         try:
@@ -71,11 +82,25 @@ class CompletionMiddleware:
             if progress.out:
                 await progress.all_ended()
                 await feeds_durable()
+            if progress.lost is not None:
+                self._not_done(response.request, progress.lost)
         except ExportError as exc:
             logger.error("%s: the crawl stops, lines may be missing", exc)  # noqa: TRY400  # no bug of ours
             raise CloseSpider(EXPORT_ERROR) from exc
         finally:
             self._open.pop(id(response), None)
+
+    def _not_done(self, request: Request | None, error: BaseException) -> None:
+        self._crawler.signals.send_catch_log(not_done, request=request, error=error)
+        if isinstance(error, StorageError):
+            raise CloseSpider("storage_error") from error
+        raise StorageError(f"an item was lost: {type(error).__name__}: {error}") from error
+
+    def _item_lost(self, response: Response | None, failure: Failure) -> None:
+        progress = self._open.get(id(response))
+        if progress is not None:
+            progress.lost = failure.value
+        self._item_ended(response)
 
     def _item_ended(self, response: Response | None) -> None:
         progress = self._open.get(id(response))

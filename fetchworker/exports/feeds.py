@@ -53,9 +53,16 @@ class LineFeedStorage(FileFeedStorage):
         return cast("IO[bytes]", file)
 
     def store(self, file: IO[bytes]) -> None:
-        """Sync and close."""
-        file.close()
-        _open_files.discard(cast("LineFile", file))
+        """Sync and close.
+
+        Raises:
+            ExportError: a line was lost.
+        """
+        lines = cast("LineFile", file)
+        lines.close()
+        _open_files.discard(lines)
+        if isinstance(lines, LineFile) and lines.failed is not None:
+            raise lines.failed
 
 
 class LineExporter(JsonLinesItemExporter):
@@ -64,6 +71,7 @@ class LineExporter(JsonLinesItemExporter):
     def __init__(self, file: Any, *, crawler: Crawler | None = None, **options: Any) -> None:
         super().__init__(file, **options)
         self._crawler = crawler
+        self._broken = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: Any, **options: Any) -> Self:
@@ -84,9 +92,13 @@ class LineExporter(JsonLinesItemExporter):
         return f"{self.encoder.encode(fields)}\n".encode(self.encoding or "utf-8")
 
     def _give_up(self, error: ExportError) -> None:
-        logger.error("%s: the crawl stops, the item is not written", error)
         if self._crawler is None or self._crawler.engine is None:
             raise error
+        self._crawler.stats.inc_value("fetchworker/lines_lost")
+        if self._broken:
+            return
+        self._broken = True
+        logger.error("%s: the crawl stops, nothing more is written there", error)
         _closing.append(asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=EXPORT_ERROR)))
 
 

@@ -33,15 +33,29 @@ class LineFile:
         self.path = Path(path)
         # counts of lines: a line is on disk when the second count has passed it
         self._written = self._synced = 0
+        #: why nothing more is written: after a line that was lost none may follow, its cursor would lead past it
+        self.failed: ExportError | None = None
         self._batch: asyncio.Task[None] | None = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            self._fd = os.open(self.path, flags | (os.O_TRUNC if overwrite else 0), 0o644)
-            self.repaired = 0 if overwrite else self._repair()
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self.repaired = self._start_anew() if overwrite else self._repair()
             fcntl.flock(self._fd, fcntl.LOCK_SH)
         except OSError as exc:
             raise ExportError(f"cannot write {self.path}: {exc.strerror or exc}") from exc
+
+    def _start_anew(self) -> int:
+        """Empty the file, unless another process writes it."""
+        if os.path.isfile(self.path):  # noqa: PTH113  # a pipe or a terminal holds nothing
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(self._fd)
+                raise ExportError(
+                    f"{self.path} is being written by another process: append (-o), or name another"
+                ) from None
+            os.ftruncate(self._fd, 0)
+        return 0
 
     def _repair(self) -> int:
         """Cut a torn last line; returns the bytes cut. Nothing is cut while another process writes the file."""
@@ -67,13 +81,17 @@ class LineFile:
         Raises:
             ExportError: the disk took less than the line; what it took is cut off again.
         """
+        if self.failed is not None:
+            raise self.failed
         try:
             written = os.write(self._fd, line)
         except OSError as exc:
-            raise ExportError(f"cannot write {self.path}: {exc.strerror or exc}") from exc
+            self.failed = ExportError(f"cannot write {self.path}: {exc.strerror or exc}")
+            raise self.failed from exc
         if written != len(line):
             self._take_back(written)
-            raise ExportError(f"cannot write {self.path}: no space left for a whole line")
+            self.failed = ExportError(f"cannot write {self.path}: no space left for a whole line")
+            raise self.failed
         self._written += 1
 
     def _take_back(self, written: int) -> None:
@@ -86,6 +104,8 @@ class LineFile:
         Raises:
             ExportError: the disk refuses.
         """
+        if self.failed is not None:
+            raise self.failed
         wanted = self._written
         while self._synced < wanted:
             if self._batch is None:

@@ -13,8 +13,10 @@ import orjson
 
 #: the meta key of an unstored identity that a redirect or a warm-up carries on
 CARRIED = "fw_identity"
+#: the meta key of the download slot that was worked out for the last try
+SLOT = "fw_slot"
 #: meta keys that belong to one try in one process
-VOLATILE = frozenset({"fw_wire", CARRIED, "download_latency", "download_slot"})
+VOLATILE = frozenset({"fw_wire", CARRIED, SLOT, "download_latency", "download_slot"})
 
 
 def dumps(request: dict[str, Any]) -> bytes:

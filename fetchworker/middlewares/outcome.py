@@ -5,7 +5,6 @@ Stats: ``fetchworker/outcome/<site>/<outcome>`` counts every answer, ``fetchwork
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
 from typing import TYPE_CHECKING
@@ -18,11 +17,13 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire, page_of
 from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
-from fetchworker.middlewares.policy import Plan, plan_error, plan_verdict, wait
+from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_verdict, wait
 from fetchworker.middlewares.redirect import another_try
+from fetchworker.middlewares.refusals import Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
 from fetchworker.proxies import ProxyResult
@@ -46,23 +47,15 @@ RETRIED = (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
-#: seconds between two looks whether the crawl goes on
-_LOOK = 0.5
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
-_RESULTS = {
-    Outcome.BLOCKED: ProxyResult.BLOCKED,
-    Outcome.CHALLENGE: ProxyResult.BLOCKED,
-    Outcome.LOGIN_WALL: ProxyResult.BLOCKED,
-    Outcome.RATE_LIMITED: ProxyResult.RATE_LIMITED,
-}
 
 
 class OutcomeMiddleware:
     """Classifies each answer once and acts on the verdict."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
         self._runtime = Runtime.of(crawler)
+        self._refusals = Refusals(self._runtime)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
     @classmethod
@@ -79,8 +72,9 @@ class OutcomeMiddleware:
         runtime, wire = self._runtime, request.meta.get(WIRE)
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
-        runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
-        self._tell_proxy(wire, verdict.outcome)
+        if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
+            runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        blamed = self._refusals.learn(wire, page, verdict)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
                 wire.session.tokens.update(self._extract(page))
@@ -88,26 +82,32 @@ class OutcomeMiddleware:
             return response
         if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
             return response  # what asks for it (robots.txt, say) takes absence for an answer
-        plan = self._plan(request, verdict)
+        plan = self._plan(request, verdict, wire, blamed=blamed)
+        self._pause(request, verdict, wire)
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire)
-        raise _error(request, response, verdict)
+        raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url))
 
-    def _plan(self, request: Request, verdict: Verdict) -> Plan:
-        config = self._runtime.config
+    def _plan(self, request: Request, verdict: Verdict, wire: Wire | None, *, blamed: bool) -> Plan:
+        runtime, config = self._runtime, self._runtime.config
+        other_exit = runtime.pace.by_identity and wire is not None and wire.proxy is not None
         return plan_verdict(
             verdict,
             tries=_tries(request),
             retries=config.retries,
             backoff=config.backoff,
-            rotates=config.on_block == "rotate",
+            rotates=blamed and config.on_block == "rotate",
+            elsewhere=other_exit and runtime.proxies.available(runtime.site) > 0,
             refreshed=bool(request.meta.get("fw_refreshed")) or not uses_tokens(request.meta),
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )
 
-    def _tell_proxy(self, wire: Wire | None, outcome: Outcome) -> None:
-        if wire is not None and wire.proxy is not None:
-            self._runtime.report(wire.proxy, _RESULTS.get(outcome, ProxyResult.OK))
+    def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
+        """Let others that come the same way wait as well, or all when the host itself cannot go on."""
+        seconds, whole_host = pause_of(verdict, self._runtime.config.backoff)
+        if seconds:
+            exit_ = None if whole_host or wire is None else wire.exit
+            self._runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
@@ -153,26 +153,16 @@ class OutcomeMiddleware:
             sessions = await runtime.sessions()
             await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
             runtime.count(f"rotated/{runtime.site}")
-        await self._pause(plan.delay)
+        if plan.delay:
+            await runtime.waits.sleep(plan.delay)
         return _next_try(request, plan)
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait; a crawl that ends waits no longer, and the request stays in its queue."""
-        clock = asyncio.get_running_loop().time
-        end = clock() + seconds
-        while (left := end - clock()) > 0 and not self._ends():  # noqa: ASYNC110  # no signal tells that the end begins
-            await asyncio.sleep(min(left, _LOOK))
-
-    def _ends(self) -> bool:
-        engine = self._crawler.engine
-        return not engine.running or engine._slot is None or engine._slot.closing is not None  # noqa: SLF001  # as above
 
 
 def _told(verdict: Verdict) -> str:
     return f"{verdict.outcome.value} ({verdict.vendor or 'the site'}: {', '.join(verdict.evidence)})"
 
 
-def _error(request: Request, response: Response, verdict: Verdict) -> OutcomeError:
+def _error(request: Request, response: Response, verdict: Verdict, evidence: str) -> OutcomeError:
     return OutcomeError(
         verdict.outcome.value,
         f"{_told(verdict)} after {_tries(request)} tries: {request.url}",
@@ -181,6 +171,7 @@ def _error(request: Request, response: Response, verdict: Verdict) -> OutcomeErr
         confidence=verdict.confidence,
         status=response.status,
         attempts=_tries(request),
+        snippet=evidence,
     )
 
 

@@ -36,7 +36,15 @@ FAIL = Plan("fail")
 
 
 def plan_verdict(
-    verdict: Verdict, *, tries: int, retries: int, backoff: Backoff, rotates: bool, refreshed: bool, jitter: float
+    verdict: Verdict,
+    *,
+    tries: int,
+    retries: int,
+    backoff: Backoff,
+    rotates: bool,
+    refreshed: bool,
+    jitter: float,
+    elsewhere: bool = False,
 ) -> Plan:
     """Decide on an answer.
 
@@ -48,6 +56,7 @@ def plan_verdict(
         rotates: whether a blocked identity may be replaced.
         refreshed: whether stale tokens were refreshed for this request before.
         jitter: 0 to 1, spreads the waits of many requests.
+        elsewhere: whether a new identity would come by another exit whom the site did not ask to wait.
     """
     outcome = verdict.outcome
     if outcome is Outcome.OK:
@@ -56,10 +65,24 @@ def plan_verdict(
         return FAIL if refreshed else Plan("retry", refresh=True)
     if tries > retries or outcome not in _IDENTITY | {Outcome.TRANSIENT}:
         return FAIL
-    asked = verdict.retry_after
-    delay = wait(tries, backoff, jitter) if asked is None else min(asked, backoff.retry_after_max)
+    asked, rotate = verdict.retry_after, rotates and outcome in _IDENTITY
+    if asked is None or (rotate and elsewhere):
+        delay = wait(tries, backoff, jitter)
+    else:
+        delay = min(asked, backoff.retry_after_max)
     capped = asked is not None and asked > backoff.retry_after_max
-    return Plan("retry", delay, rotate=rotates and outcome in _IDENTITY, capped=capped)
+    return Plan("retry", delay, rotate=rotate, capped=capped)
+
+
+def pause_of(verdict: Verdict, backoff: Backoff) -> tuple[float, bool]:
+    """Seconds that other requests to the host have to wait because of an answer, and whether all of them have to.
+
+    Too many requests is said to a visitor; a host that is down or overloaded says so to everybody.
+    """
+    whole_host = verdict.outcome is Outcome.TRANSIENT
+    if verdict.retry_after is not None and (whole_host or verdict.outcome in _IDENTITY):
+        return min(verdict.retry_after, backoff.retry_after_max), whole_host
+    return (backoff.first, False) if verdict.outcome is Outcome.RATE_LIMITED else (0.0, False)
 
 
 def plan_error(*, tries: int, retries: int, backoff: Backoff, proxied: bool, auth: bool, jitter: float) -> Plan:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.http import Response
 
-FIRST, HOP = "fw_first", "fw_hop_of"
+FIRST, HOP, _RESTARTS = "fw_first", "fw_hop_of", "fw_restarts"
+#: so often a chain may begin again with all the hops that it may have; after that it uses up what is left of them
+_MOST_RESTARTS = 20
 #: meta keys of one try
 _OF_TRIES = (
     WIRE, CARRIED, "download_latency", "redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons",
@@ -57,4 +59,8 @@ def another_try(request: Request, *, same_identity: bool) -> Request:
     again.dont_filter = True
     for key in _OF_TRIES if same_identity else (*_OF_TRIES, HOP):
         again.meta.pop(key, None)
+    restarts = again.meta.get(_RESTARTS, 0)
+    if FIRST in again.meta and not same_identity and restarts < _MOST_RESTARTS:
+        again.meta[_RESTARTS] = restarts + 1
+        again.meta.pop("redirect_ttl", None)
     return again

@@ -7,6 +7,7 @@ and gets a fresh one otherwise.
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
@@ -14,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire
-from fetchworker.errors import ContractError, HostRefusedError, ProxyExhaustedError
+from fetchworker.errors import ContractError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.redirect import HOP, another_try
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from fetchworker.proxies import Proxy
     from fetchworker.sessions import Session
+
+logger = logging.getLogger(__name__)
 
 #: the identity that has the request's own cookies already, and the host that they are for
 _TAKEN, _HOST = "fw_cookies_taken", "fw_cookies_host"
@@ -55,11 +58,9 @@ class SessionMiddleware:
         A redirect that another identity was given is begun again from its start.
 
         Raises:
-            HostRefusedError: the site's entry does not allow the host.
             ProxyExhaustedError: the site requires a proxy and none is usable.
             ContractError: the warm-up did not bring a token that the request cannot do without.
         """
-        self._check_host(request)
         session = await self._identity(request)
         if request.meta.get(HOP, session.identity) != session.identity:
             await self._give_back(request, session, used=False)
@@ -75,12 +76,6 @@ class SessionMiddleware:
             await self._give_back(request, session)
             raise
         return None
-
-    def _check_host(self, request: Request) -> None:
-        allowed = self._runtime.config.allowed_hosts
-        host = urlparse_cached(request).hostname or ""
-        if allowed and not any(host == name or host.endswith(f".{name}") for name in allowed):
-            raise HostRefusedError(f"{host} is not among allowed_hosts of {self._runtime.site}")
 
     async def _identity(self, request: Request) -> Session:
         meta = request.meta
@@ -124,6 +119,13 @@ class SessionMiddleware:
             session.proxy_id = runtime.pick()
         if session.proxy_id is not None:
             return runtime.proxies.get(session.proxy_id)
+        if len(runtime.proxies) and runtime.config.proxy == "preferred":
+            runtime.count(f"direct/{runtime.site}")
+            logger.warning(
+                "%s: no proxy is usable (%s), and `proxy: preferred` lets requests go out directly",
+                runtime.site,
+                runtime.proxies_told(),
+            )
         if runtime.config.proxy == "required":
             raise ProxyExhaustedError(
                 f"{runtime.site} requires a proxy and none is usable ({runtime.proxies_told()})", site=runtime.site

@@ -77,6 +77,12 @@ def _size(data: Any, where: Where) -> c.Condition:
     return c.SizeBetween(count(rows.get("min", 0), where.at("min")), most)
 
 
+def _data(data: Any, where: Where) -> c.Condition:
+    if data not in ("present", "missing"):
+        raise where.error(f"{data!r} is neither present nor missing")
+    return c.DataIs(data == "present")
+
+
 def _json(data: Any, where: Where) -> c.Condition:
     rows = mapping(data, where, frozenset({"path", *_JSON_TESTS}), required=("path",))
     names = [name for name in rows if name != "path"]
@@ -139,4 +145,5 @@ _PARSERS: Mapping[str, Callable[[Any, Where], c.Condition]] = {
     "body": _body,
     "regex": _regex,
     "json": _json,
+    "data": _data,
 }

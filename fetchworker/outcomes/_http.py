@@ -57,8 +57,12 @@ def verdict_from_status(status: int | None) -> Verdict:
 
 def retry_after(page: Page) -> float | None:
     """Seconds that the response asks to wait, by its Retry-After header; a date counts from the response's own Date."""
-    value = page.header("retry-after")
-    return None if value is None else parse_retry_after(value, now=_date(page.header("date")) or time.time())
+    return wait_asked(page.header("retry-after"), page.header("date"))
+
+
+def wait_asked(retry_after: str | None, date: str | None) -> float | None:
+    """Seconds that a response with these two headers asks to wait, None when it does not."""
+    return None if retry_after is None else parse_retry_after(retry_after, now=_date(date) or time.time())
 
 
 def parse_retry_after(value: str, *, now: float) -> float | None:

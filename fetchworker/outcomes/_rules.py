@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from fetchworker.outcomes._scan import Scanner
 from fetchworker.outcomes._view import JSON_LIMIT, MARKUP, Content
 from fetchworker.outcomes.conditions import GateKind
-from fetchworker.outcomes.signatures import Signature, load_signatures
+from fetchworker.outcomes.signatures import Rules, Signature, load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fetchworker.outcomes._view import View
+    from fetchworker.outcomes.expected import Expectation
+    from fetchworker.outcomes.taxonomy import Verdict
 
 Indices = tuple[int, ...]
 #: literals in one scan: its fast algorithm takes up to some 64
@@ -50,9 +52,10 @@ class _TextGates:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Finds the signatures worth asking about a response."""
+    """Finds the signatures worth asking about a response. ``expected`` is the data of the site's pages."""
 
     signatures: Sequence[Signature]
+    expected: Sequence[Expectation]
     by_status: Mapping[int, Indices]
     by_header: Mapping[str, Indices]
     by_content: Mapping[str, Indices]
@@ -61,6 +64,7 @@ class RuleSet:
     title: _TextGates
     body: _BodyGates
     json: _BodyGates
+    by_data: Indices
 
     def matching(self, view: View) -> list[Signature]:
         """The signatures that hold, in the order of their files (a site's own first)."""
@@ -77,6 +81,8 @@ class RuleSet:
         indices.update(self.url.candidates(view.url))
         indices.update(self.requested.candidates(view.requested))
         indices.update(self.title.candidates(view.title))
+        if view.expected:
+            indices.update(self.by_data)
         if view.content in MARKUP:
             indices.update(self.body.candidates(view.haystack))
         elif view.content is Content.JSON and len(view.body) <= JSON_LIMIT:
@@ -87,15 +93,29 @@ class RuleSet:
 @lru_cache(maxsize=64)
 def rules_for(site: str | None) -> RuleSet:
     """The rules for a site (None: those that count everywhere), read at the first call."""
-    return arrange([s for s in _all_signatures() if s.sites is None or site in s.sites])
+    rules = _all_rules()
+    return arrange(
+        [signature for signature in rules.signatures if signature.sites is None or site in signature.sites],
+        [expectation for expectation in rules.expected if site in expectation.sites],
+    )
 
 
 @lru_cache(maxsize=1)
-def _all_signatures() -> tuple[Signature, ...]:
-    return load_signatures()
+def _all_rules() -> Rules:
+    return load_rules()
 
 
-def arrange(signatures: Sequence[Signature]) -> RuleSet:
+@lru_cache(maxsize=1)
+def _by_evidence() -> Mapping[str, Signature]:
+    return {signature.evidence: signature for signature in _all_rules().signatures}
+
+
+def signature_of(verdict: Verdict) -> Signature | None:
+    """The signature that decided, None where none did."""
+    return _by_evidence().get(verdict.evidence[0]) if verdict.evidence else None
+
+
+def arrange(signatures: Sequence[Signature], expected: Sequence[Expectation] = ()) -> RuleSet:
     """Sort signatures by their triggers."""
     gates: dict[GateKind, dict[str | int, list[int]]] = {kind: defaultdict(list) for kind in GateKind}
     for index, signature in enumerate(signatures):
@@ -103,6 +123,7 @@ def arrange(signatures: Sequence[Signature]) -> RuleSet:
             gates[gate.kind][gate.value].append(index)
     return RuleSet(
         signatures=tuple(signatures),
+        expected=tuple(expected),
         by_status={int(code): tuple(indices) for code, indices in gates[GateKind.STATUS].items()},
         by_header={str(name): tuple(indices) for name, indices in gates[GateKind.HEADER].items()},
         by_content={str(kind): tuple(indices) for kind, indices in gates[GateKind.CONTENT].items()},
@@ -111,6 +132,7 @@ def arrange(signatures: Sequence[Signature]) -> RuleSet:
         title=_text_gates(gates[GateKind.TITLE]),
         body=_body_gates(gates[GateKind.BODY]),
         json=_body_gates(gates[GateKind.JSON]),
+        by_data=tuple(gates[GateKind.DATA].get("", ())),
     )
 
 

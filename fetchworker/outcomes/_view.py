@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fetchworker.contracts import Page
+    from fetchworker.outcomes.expected import Expectation
 
 #: how much of a body is searched for markers, bytes
 SCAN_LIMIT = 2 * 1024 * 1024
@@ -97,14 +98,17 @@ def _decode_json(body: bytes) -> tuple[Any, ...]:
 class View:
     """One response under judgement. ``requested`` is the URL that was asked for, before redirects."""
 
-    __slots__ = ("_documents", "_haystack", "_title", "body", "content", "page", "requested", "url")
+    __slots__ = ("_documents", "_has_data", "_haystack", "_title", "body", "content", "expected", "page", "requested",
+                 "url")  # fmt: skip
 
-    def __init__(self, page: Page, request_url: str | None = None) -> None:
+    def __init__(self, page: Page, request_url: str | None = None, expected: Sequence[Expectation] = ()) -> None:
         self.page = page
         self.body = _bounded(page.body)
         self.content = content_of(page.body)
         self.url = (page.url or "")[:TEXT_LIMIT]
         self.requested = (request_url or "")[:TEXT_LIMIT] or self.url
+        self.expected = expected
+        self._has_data: bool | None = None
         self._haystack: bytes | str | None = None
         self._title: str | None = None
         self._documents: tuple[Any, ...] | None = None
@@ -130,6 +134,19 @@ class View:
             short = self.content is Content.JSON and len(self.page.body) <= JSON_LIMIT
             self._documents = _decode_json(self.page.body) if short else ()
         return self._documents
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the page carries data that the site says its pages carry."""
+        if self._has_data is None:
+            self._has_data = any(expectation.met_by(self) for expectation in self.expected)
+        return self._has_data
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether the answer claims to be a page that carries data, and has none."""
+        claims = self.page.status is None or 200 <= self.page.status < 300  # noqa: PLR2004
+        return claims and any(expectation.due_in(self) for expectation in self.expected) and not self.has_data
 
     def header(self, name: str) -> Sequence[str]:
         return self.page.headers.get(name, ())

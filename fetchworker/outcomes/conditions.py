@@ -30,13 +30,15 @@ class GateKind(IntEnum):
     HEADER = 5
     BODY = 6
     JSON = 7
+    DATA = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
     """One trigger: a status, a kind of content, a header's name, a pattern of the URL or title, a literal of the body.
 
-    Literals of kind BODY are looked for in markup and plain text, those of kind JSON in JSON.
+    Literals of kind BODY are looked for in markup and plain text, those of kind JSON in JSON. DATA is fired by every
+    page of a site that says what its pages carry.
     """
 
     kind: GateKind
@@ -251,6 +253,19 @@ class BodyMatches:
 
     def gates(self) -> None:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class DataIs:
+    """The page has, or lacks, the data that the site says its pages carry; neither holds where it says nothing."""
+
+    present: bool
+
+    def holds(self, view: View) -> bool:
+        return view.has_data if self.present else view.lacks_data
+
+    def gates(self) -> Gates:
+        return _one(GateKind.DATA, "")
 
 
 @dataclass(frozen=True, slots=True)

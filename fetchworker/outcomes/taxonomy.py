@@ -30,12 +30,19 @@ class Outcome(StrEnum):
     """None of these: a fault of the request or a body that cannot be read."""
 
 
+#: outcomes that say: not to you. A page that holds its data is none of these, whatever stands around the data
+REFUSALS = frozenset({Outcome.BLOCKED, Outcome.CHALLENGE, Outcome.RATE_LIMITED, Outcome.LOGIN_WALL})
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The judgement on one response.
 
     ``evidence`` holds the slugs of the rules that say so, the deciding one first (none for a plain ``ok``);
     ``confidence`` goes from 0 to 1; ``retry_after`` is what the site asked for, in seconds from now.
+
+    ``trust``, from 0 to 1, is how freely the site still serves this identity: 1, unless a refusal came beside the data
+    (a *soft block*: ``ok``, and ``evidence`` names the refusal).
     """
 
     outcome: Outcome
@@ -43,3 +50,9 @@ class Verdict:
     evidence: tuple[str, ...] = ()
     confidence: float = 1.0
     retry_after: float | None = None
+    trust: float = 1.0
+
+    @property
+    def soft(self) -> bool:
+        """Whether the page has its data and shows a refusal beside it."""
+        return self.outcome is Outcome.OK and bool(self.evidence)

@@ -66,6 +66,13 @@ class SiteConfig(_Section):
     )
     concurrency: int = Field(default=4, ge=1, le=256, description="how many requests may run at once in a process")
     delay: float = Field(default=0.0, ge=0, le=3600, description="seconds between the starts of two requests")
+    per_minute: int | None = Field(
+        default=None, ge=1, le=6000, description="how many requests may start within a minute (unset: any number)"
+    )
+    pace: Literal["host", "identity"] = Field(
+        default="host",
+        description="host (delay and per_minute hold for all requests to a host) or identity (for each exit by itself)",
+    )
     timeout: float = Field(default=30.0, gt=0, le=600, description="seconds for one try, from connect to last byte")
     max_bytes: int = Field(default=16 * MIB, ge=1, le=1024 * MIB, description="bytes of a decoded body at most")
     retries: int = Field(default=3, ge=0, le=20, description="how many tries follow the first one")

@@ -15,7 +15,16 @@ from scrapy.exceptions import CloseSpider
 
 from fetchworker.contracts import Call, Fetch, Page, Parsed
 from fetchworker.download.wire import page_of
-from fetchworker.errors import ArgumentError, ContractError, FetchworkerError, OutcomeError
+from fetchworker.errors import (
+    ArgumentError,
+    ConfigError,
+    ContractError,
+    FetchworkerError,
+    OutcomeError,
+    ProxyExhaustedError,
+    RedisUnavailableError,
+    SessionError,
+)
 from fetchworker.runtime import Runtime
 from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
 from fetchworker.spiders.paging import dump_items, is_shell, load_items, turn
@@ -37,6 +46,8 @@ __all__ = ["SiteSpider", "operation"]
 #: pages above this size (bytes) are parsed in a thread, so that the loop goes on
 _THREAD_ABOVE = 512 * 1024
 #: outcomes that another strategy cannot better
+#: errors that every other way would meet as well
+_NO_OTHER_WAY = (CloseSpider, ArgumentError, ConfigError, ProxyExhaustedError, RedisUnavailableError, SessionError)
 _FINAL_OUTCOMES = frozenset({"not_found", "gone", "private"})
 
 
@@ -244,7 +255,7 @@ class SiteSpider(Spider):
         strategy, _, name = request.meta["fw_strategy"]
         final = isinstance(error, OutcomeError) and error.outcome in _FINAL_OUTCOMES
         call = self.load_call(request.meta["fw_call"])
-        if not final and self._other_way(request.meta) and not isinstance(error, CloseSpider | ArgumentError):
+        if not final and self._other_way(request.meta) and not isinstance(error, _NO_OTHER_WAY):
             self.logger.info("%s %s: strategy %s failed (%s), trying the next", self.name, call.operation, name, error)
             self.runtime.count(f"strategy_failed/{self.name}/{call.operation}/{name}")
             yield self._again(request, call, strategy + 1)

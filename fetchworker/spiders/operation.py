@@ -197,8 +197,16 @@ class Resolver:
         try:
             return chosen.params.model_validate(values)
         except ValidationError as exc:
-            wrong = "; ".join(_field_error(error, chosen.params) for error in exc.errors(include_url=False))
+            wrong = "; ".join(self._field_error(error, chosen) for error in exc.errors(include_url=False))
             raise ArgumentError(f"{self._spider} {chosen.name}: {wrong}. {self.usage(chosen)}") from None
+
+    def _field_error(self, error: Any, chosen: Operation) -> str:
+        name = ".".join(map(str, error["loc"])) or "arguments"
+        if error["type"] != "extra_forbidden":
+            return f"{name}: {error['msg'].removeprefix('Value error, ')}"
+        others = [op.name for op in self._operations.values() if name in op.params.model_fields]
+        where = f" ({', '.join(others)} have it: add operation={others[0]})" if others else ""
+        return f"unknown field {name!r}{where or _nearest(name, [*chosen.params.model_fields, *RESERVED])}"
 
     def usage(self, only: Operation | None = None) -> str:
         """The operations and their fields, for an error's end."""
@@ -209,13 +217,6 @@ class Resolver:
 
 def _fields(params: type[Params]) -> str:
     return ", ".join(f"{name}{'*' if field.is_required() else ''}" for name, field in params.model_fields.items())
-
-
-def _field_error(error: Any, params: type[Params]) -> str:
-    name = ".".join(map(str, error["loc"])) or "arguments"
-    if error["type"] == "extra_forbidden":
-        return f"unknown field {name!r}{_nearest(name, [*params.model_fields, *RESERVED])}"
-    return f"{name}: {error['msg'].removeprefix('Value error, ')}"
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.log import TopLevelFormatter
 from twisted.python.failure import Failure
 
-from fetchworker.errors import ConfigError
+from fetchworker.errors import ConfigError, StorageError
 from fetchworker.telemetry import attribution
 from fetchworker.telemetry.logging import configure_logging, disable_logging, installed_handler, level_number
 from fetchworker.telemetry.redaction import register_secret
@@ -31,6 +31,8 @@ _ADDON = SETTINGS_PRIORITIES["addon"]
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 #: over settings.py, under what a spider or the command line says
 _ENVIRONMENT = SETTINGS_PRIORITIES["project"] + 5
+#: Scrapy's lists of versions, settings and components, sixty lines before anything happens; at DEBUG they are back
+_START_UP = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "scrapy.utils.log")
 _ARGS_KEY = "fw_attribution"  # rendering.ARGS_KEY, which would import structlog
 
 
@@ -72,6 +74,9 @@ def set_up(settings: BaseSettings) -> None:
         disable_logging()
         return
     _configure(settings)
+    if settings.get("LOG_LEVEL") != "DEBUG":
+        for name in _START_UP:
+            logging.getLogger(name).setLevel(logging.WARNING)
     handler = installed_handler()
     if settings.getbool("LOG_SHORT_NAMES") and handler and not handler.filters:
         handler.addFilter(TopLevelFormatter(["scrapy"]))
@@ -133,11 +138,13 @@ class ShortLogFormatter(LogFormatter):
     def item_error(
         self,
         item: Any,
-        exception: BaseException,  # noqa: ARG002  # Scrapy's signature; the traceback comes with the record
+        exception: BaseException,
         response: Response | Failure | None,
         spider: Spider,
     ) -> LogFormatterResult:
-        return _line(logging.ERROR, "Error processing %(item)s", {"item": short(item)}, _request(response), spider)
+        # the traceback comes with the record; a database's error has none to show and is told once, by the pipeline
+        level = logging.DEBUG if isinstance(exception, StorageError) else logging.ERROR
+        return _line(level, "Error processing %(item)s", {"item": short(item)}, _request(response), spider)
 
     def spider_error(
         self, failure: Failure, request: Request, response: Response | Failure, spider: Spider

@@ -245,7 +245,7 @@ def test_only_settings_given_with_s_count_as_command_line():
 def test_the_host_map_is_warned_of():
     (note,) = load_environment({"FETCHWORKER_HOST_MAP": '{"a.test": "127.0.0.1:1"}'}).notes()
     assert "FETCHWORKER_HOST_MAP is on" in note
-    assert "a.test -> 127.0.0.1:1" in note
+    assert note.endswith("a.test")
 
 
 names = st.sampled_from([f"FETCHWORKER_{field.upper()}" for field in Environment.model_fields] + ["REDIS_URL"])

@@ -190,8 +190,9 @@ def fetch(project: Any, lab: Lab) -> Callable[..., Any]:
 def entry(project: Any, **values: Any) -> None:
     """Write sites.yaml with these values for `fetch`."""
     base = {"proxy": "preferred", "delay": 0, "retries": 2, "robots": "ignore", "timeout": 10, "backoff": BACKOFF}
-    sites = {"instagram": base, "fetch": {**base, **values}}
-    (project.folder / "sites.yaml").write_text(json.dumps({"sites": sites}))
+    path = project.folder / "sites.yaml"
+    names = json.loads(path.read_text())["sites"]
+    path.write_text(json.dumps({"sites": {**dict.fromkeys(names, base), "fetch": {**base, **values}}}))
 
 
 @pytest.fixture

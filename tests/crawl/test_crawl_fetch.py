@@ -158,7 +158,7 @@ class TestLimits:
         crawl = fetch(f"{URL}/redirect-to?url=https://other.example/echo")
         assert (crawl.code, crawl.items) == (1, [])
         assert {request.host for request in lab.requests} == {"lab.example"}
-        assert (crawl.failed[0]["type"], crawl.failed[0]["url"]) == ("ROBOTS_DENIED", "https://other.example/echo")
+        assert (crawl.failed[0]["type"], crawl.failed[0]["url"]) == ("EGRESS_DENIED", "https://other.example/echo")
 
     def test_bodies_over_the_cap_are_stopped(self, serve, lab, sites):
         sites(max_bytes=100_000)

@@ -33,6 +33,7 @@ def environment(lab, tmp_path, monkeypatch) -> Iterator[None]:
     monkeypatch.setenv("FETCHWORKER_CA_FILE", lab.ca_pem_path)
     monkeypatch.setenv("FETCHWORKER_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("FETCHWORKER_HOST_MAP", json.dumps(lab.host_map()))
+    monkeypatch.setenv("FETCHWORKER_EGRESS_ALLOW", "127.0.0.1")
     yield
     set_process(crawl_id=None, trace_id=None)
 

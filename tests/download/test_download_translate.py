@@ -38,7 +38,7 @@ def error(code: int, *, connect_code: int = 0, proxied: bool = False, reason: st
         (56, DownloadFailedError, DownloadFailedError),
         (60, DownloadFailedError, DownloadFailedError),
         (92, DownloadFailedError, DownloadFailedError),
-        (97, DownloadFailedError, ProxyFailedError),
+        (97, DownloadConnectionRefusedError, ProxyFailedError),
         (999, DownloadFailedError, DownloadFailedError),
     ],
 )

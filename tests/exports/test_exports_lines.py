@@ -97,25 +97,42 @@ async def test_durable_waits_for_a_sync_that_holds_the_lines(tmp_path, monkeypat
     file.close()
 
 
-def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
+def full(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        (lambda fd, line, real=os.write: real(fd, line[:3]), "no space left for a whole line"),
+        (full, "No space left on"),
+    ],
+)
+async def test_a_full_disk_leaves_no_half_line_and_no_later_one(tmp_path, monkeypatch, write, told):
     path = tmp_path / "a.jsonl"
     file = LineFile(path)
     file.write(b'{"n":1}\n')
-    real = os.write
-    monkeypatch.setattr(os, "write", lambda fd, line: real(fd, line[:3]))
-    with pytest.raises(ExportError, match="no space"):
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(ExportError, match=told):
         file.write(b'{"n":2}\n')
     monkeypatch.undo()
+    with pytest.raises(ExportError, match=told):  # a later line's cursor would lead past the lost one
+        file.write(b'{"n":3}\n')
+    with pytest.raises(ExportError, match=told):
+        await file.durable()
     assert path.read_bytes() == b'{"n":1}\n'
-
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(ExportError, match="No space left"):
-        file.write(b'{"n":2}\n')
-    monkeypatch.undo()
     file.close()
+
+
+def test_a_file_that_another_process_writes_is_not_started_anew(tmp_path):
+    path = tmp_path / "a.jsonl"
+    with LineFile(path) as first:
+        first.write(b'{"n":1}\n')
+        with pytest.raises(ExportError, match="another process"):
+            LineFile(path, overwrite=True)
+        assert path.read_bytes() == b'{"n":1}\n'
+    LineFile(path, overwrite=True).close()
+    assert path.read_bytes() == b""
 
 
 def test_dev_full_says_what_is_wrong():

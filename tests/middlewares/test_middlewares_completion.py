@@ -71,8 +71,8 @@ async def test_the_last_item_ends_the_response(engine):
     assert await settle(task)
 
 
-@pytest.mark.parametrize("signal", [signals.item_scraped, signals.item_dropped, signals.item_error])
-async def test_items_end_in_three_ways(engine, signal):
+@pytest.mark.parametrize("signal", [signals.item_scraped, signals.item_dropped])
+async def test_items_end_in_two_ways(engine, signal):
     task = engine.run({"n": 1})
     assert not await settle(task)
     engine.end(signal)

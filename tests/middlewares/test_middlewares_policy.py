@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fetchworker.middlewares.policy import DELIVER, FAIL, plan_error, plan_verdict, wait
+from fetchworker.middlewares.policy import DELIVER, FAIL, pause_of, plan_error, plan_verdict, wait
 from fetchworker.outcomes import Outcome, Verdict
 from fetchworker.sites import Backoff
 
@@ -17,7 +17,7 @@ def verdict(outcome, retry_after=None):
     return Verdict(Outcome(outcome), None, ("x",), 1.0, retry_after)
 
 
-def plan(outcome, *, tries=1, retries=3, rotates=True, refreshed=False, retry_after=None, jitter=0.0):
+def plan(outcome, *, tries=1, retries=3, rotates=True, refreshed=False, retry_after=None, jitter=0.0, elsewhere=False):
     return plan_verdict(
         verdict(outcome, retry_after),
         tries=tries,
@@ -26,6 +26,7 @@ def plan(outcome, *, tries=1, retries=3, rotates=True, refreshed=False, retry_af
         rotates=rotates,
         refreshed=refreshed,
         jitter=jitter,
+        elsewhere=elsewhere,
     )
 
 
@@ -63,6 +64,33 @@ def test_retry_after_is_honoured_and_capped():
     capped = plan("rate_limited", retry_after=86400.0)
     assert (capped.delay, capped.capped) == (5.0, True)
     assert plan("rate_limited", retry_after=0.0).delay == 0.0
+
+
+def test_another_exit_need_not_wait_for_what_this_one_was_told():
+    assert plan("rate_limited", retry_after=4.0, elsewhere=True).delay == 1.0
+    assert plan("rate_limited", retry_after=4.0, elsewhere=True, rotates=False).delay == 4.0
+    assert plan("transient", retry_after=4.0, elsewhere=True).delay == 4.0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "retry_after", "pause"),
+    [
+        ("rate_limited", 3.0, (3.0, False)),
+        ("rate_limited", 86400.0, (5.0, False)),
+        ("rate_limited", 0.0, (0.0, False)),
+        ("rate_limited", None, (1.0, False)),
+        ("blocked", 3.0, (3.0, False)),
+        ("blocked", None, (0.0, False)),
+        ("transient", 3.0, (3.0, True)),
+        ("transient", None, (0.0, True)),
+        ("not_found", 3.0, (0.0, False)),
+        ("ok", None, (0.0, False)),
+    ],
+)
+def test_who_else_has_to_wait_and_how_long(outcome, retry_after, pause):
+    seconds, whole_host = pause_of(verdict(outcome, retry_after), BACKOFF)
+    assert seconds == pause[0]
+    assert not seconds or whole_host == pause[1]
 
 
 @given(st.integers(1, 50), st.floats(0, 1))

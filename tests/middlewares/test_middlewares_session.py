@@ -10,7 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from fetchworker.demo.lab import redirect, text
 from fetchworker.download.wire import WIRE
-from fetchworker.errors import ConfigError, HostRefusedError, OutcomeError, ProxyExhaustedError
+from fetchworker.errors import ConfigError, EgressDeniedError, OutcomeError, ProxyExhaustedError
 
 URL = "https://lab.example"
 
@@ -96,9 +96,9 @@ async def test_the_callers_cookies_stay_with_their_host(drive):
 
 async def test_hosts_that_are_not_allowed_are_refused_before_anything_is_taken(drive):
     async with drive(allowed_hosts=["lab.example"]) as site:
-        with pytest.raises(HostRefusedError, match=r"other\.example"):
+        with pytest.raises(EgressDeniedError, match=r"other\.example"):
             await site.get("https://other.example/", session="ann")
-        with pytest.raises(HostRefusedError, match="not among allowed_hosts"):
+        with pytest.raises(EgressDeniedError, match="not among"):
             await site.get("https://notlab.example/")
         assert (await site.get("https://lab.example/")).status == 200
         assert await site.stored("ann") is None

@@ -38,7 +38,8 @@ def test_every_response_gets_a_verdict(*, body, status, headers, url, requested,
     verdict = classify(Page(url, status, headers, body), site=site, request_url=requested)
     assert verdict.outcome in Outcome
     assert 0 < verdict.confidence <= 1
-    assert (verdict.outcome is Outcome.OK) == (not verdict.evidence)
+    assert (verdict.outcome is Outcome.OK) == (not verdict.evidence or verdict.soft)
+    assert (verdict.trust < 1) == verdict.soft
     assert verdict.retry_after is None or verdict.retry_after >= 0
 
 
@@ -115,5 +116,5 @@ def test_title(body, title):
 
 
 def test_signatures_are_read_at_the_first_call_not_at_import():
-    check = "import fetchworker.outcomes._rules as r; assert r._all_signatures.cache_info().currsize == 0"
+    check = "import fetchworker.outcomes._rules as r; assert r._all_rules.cache_info().currsize == 0"
     subprocess.run([sys.executable, "-c", check], check=True, timeout=50)

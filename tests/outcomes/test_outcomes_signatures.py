@@ -11,6 +11,7 @@ import yaml
 from fetchworker.contracts import Page
 from fetchworker.outcomes import Outcome, Verdict, classify
 from fetchworker.outcomes.signatures import load_signatures
+from fetchworker.outcomes.taxonomy import REFUSALS
 
 PAGES = yaml.safe_load(Path(__file__).with_name("pages.yaml").read_text("utf-8"))
 SIGNATURES = load_signatures()
@@ -39,6 +40,22 @@ def test_good_page_is_ok(case):
     verdict = judge(case)
     assert verdict.outcome is Outcome.OK, verdict
     assert verdict.evidence == ()
+
+
+@pytest.mark.parametrize("case", PAGES["soft"], ids=lambda case: case["name"])
+def test_a_refusal_beside_the_data_is_no_block(case):
+    verdict = judge(case)
+    assert (verdict.outcome, verdict.soft) == (Outcome.OK, True), verdict
+    assert (verdict.evidence[0], verdict.vendor) == (case["evidence"], case.get("vendor"))
+    assert verdict.confidence < 1
+    assert 0 < verdict.trust < 1
+
+
+@pytest.mark.parametrize("case", [case for case in PAGES["soft"] if "site" in case], ids=lambda case: case["name"])
+def test_without_its_data_the_same_page_is_a_refusal(case):
+    bare = case["body"].partition('{"initialData"')[0].replace("srp-results", "").replace("data-listingid", "")
+    bare = bare.replace('"xig_user_by_username":{', '"none":{').replace("edge_followed_by", "none")
+    assert judge({**case, "body": bare}).outcome in REFUSALS
 
 
 @pytest.mark.parametrize("case", PAGES["blocks"], ids=lambda case: case["evidence"])

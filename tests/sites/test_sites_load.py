@@ -33,7 +33,7 @@ def refused(path: Path) -> str:
 
 def test_the_shipped_file_is_right():
     sites = load_sites(ROOT / "sites.yaml")
-    assert list(sites) == ["instagram", "fetch"]
+    assert list(sites) == ["instagram", "ebay", "linktree", "fetch"]
     assert sites.warnings == ()
     instagram, fetch = sites["instagram"], sites["fetch"]
     assert (instagram.proxy, instagram.concurrency, instagram.delay, instagram.robots) == (
@@ -83,6 +83,8 @@ def test_every_key_can_be_written(write):
                 profile: safari260
                 concurrency: 2
                 delay: 0.25
+                per_minute: 30
+                pace: identity
                 timeout: 12
                 max_bytes: 1_000_000
                 retries: 0

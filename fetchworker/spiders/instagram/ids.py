@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from fetchworker.spiders.instagram.values import instant
+from fetchworker.spiders.reading.values import instant
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _VALUE = {character: value for value, character in enumerate(_ALPHABET)}

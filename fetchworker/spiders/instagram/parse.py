@@ -15,7 +15,7 @@ from fetchworker.items import Author, Item
 from fetchworker.spiders.instagram import parse_media, parse_search, parse_shapes, parse_shell, parse_user
 from fetchworker.spiders.instagram.parse_body import Body, Document, read
 from fetchworker.spiders.instagram.parse_shapes import Account, Listing, Wanted, media_number
-from fetchworker.spiders.instagram.values import text
+from fetchworker.spiders.reading.values import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from fetchworker.errors import ContractError
-from fetchworker.spiders.instagram.values import mapping, sequence
+from fetchworker.spiders.reading.values import mapping, sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

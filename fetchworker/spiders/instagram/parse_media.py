@@ -13,7 +13,7 @@ from fetchworker.items import Author, Comment, Media, Post
 from fetchworker.spiders.instagram import contract
 from fetchworker.spiders.instagram.ids import created_at, shortcode_of
 from fetchworker.spiders.instagram.parse_shapes import media_number
-from fetchworker.spiders.instagram.values import (
+from fetchworker.spiders.reading.values import (
     count,
     dig,
     flag,

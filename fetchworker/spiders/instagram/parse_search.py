@@ -10,7 +10,7 @@ from fetchworker.spiders.instagram import contract
 from fetchworker.spiders.instagram.parse_media import post
 from fetchworker.spiders.instagram.parse_shapes import Account, Listing, holders, listing
 from fetchworker.spiders.instagram.parse_user import profile
-from fetchworker.spiders.instagram.values import count, dig, flag, ident, link, mapping, sequence, text
+from fetchworker.spiders.reading.values import count, dig, flag, ident, link, mapping, sequence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.spiders.instagram.ids import media_pk, pk_of
-from fetchworker.spiders.instagram.values import count, dig, flag, ident, mapping, sequence, text
+from fetchworker.spiders.reading.values import count, dig, flag, ident, mapping, sequence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

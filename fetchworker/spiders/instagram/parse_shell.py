@@ -13,7 +13,8 @@ from fetchworker.items import Author, Media, Post, Profile
 from fetchworker.spiders.instagram import contract
 from fetchworker.spiders.instagram.ids import created_at, media_pk, pk_of, shortcode_of
 from fetchworker.spiders.instagram.parse_media import hashtags, mentions
-from fetchworker.spiders.instagram.values import abbreviated, link, text
+from fetchworker.spiders.reading.counts import count as abbreviated
+from fetchworker.spiders.reading.values import link, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

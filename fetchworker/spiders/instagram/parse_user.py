@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Link, Profile
 from fetchworker.spiders.instagram import contract
-from fetchworker.spiders.instagram.values import count, dig, flag, ident, link, mapping, sequence, text
+from fetchworker.spiders.reading.values import count, dig, flag, ident, link, mapping, sequence, text
 
 if TYPE_CHECKING:
     from fetchworker.spiders.instagram.parse_body import Document

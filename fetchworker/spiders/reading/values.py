@@ -1,22 +1,17 @@
-"""Readers of single values: the site's types change with the year, ours do not.
+"""Readers of single values in a site's JSON: its types change with the year, ours do not (pure).
 
 Each returns None for what is missing or of an unexpected kind; none raises.
 """
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_NUMBER = re.compile(r"\s*(\d[\d.,]*)\s*([KMB])?\s*\Z", re.IGNORECASE)
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\Z|\d{1,3}(?:\.\d{3})+\Z|\d+\Z")
-_DECIMAL = re.compile(r"(\d+)[.,](\d{1,2})\Z")
-_SCALE = {"": 1, "k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
-#: seconds; outside of it a number is no time of this site (2010-01-01 … 2100-01-01)
+#: seconds; outside of it a number is no time of a web site of today (2010-01-01 … 2100-01-01)
 _TIMES = (1_262_304_000, 4_102_444_800)
 _MOST_DIGITS = 19
 _MILLISECONDS_FROM = 100_000_000_000
@@ -102,19 +97,3 @@ def instant(value: Any) -> str | None:
     if not _TIMES[0] <= number < _TIMES[1]:
         return None
     return datetime.fromtimestamp(number, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def abbreviated(value: str | None) -> int | None:
-    """A count as people read it: ``2,362`` → 2362, ``1.2m`` → 1200000, ``11K`` → 11000."""
-    match = _NUMBER.match(value or "")
-    if match is None:
-        return None
-    digits, scale = match.group(1), _SCALE[(match.group(2) or "").lower()]
-    if _GROUPED.match(digits):
-        return int(digits.replace(",", "").replace(".", "")) * scale
-    decimal = _DECIMAL.match(digits) if scale > 1 else None
-    if decimal is None:
-        return None
-    whole, fraction = decimal.groups()
-    scaled: int = int(whole + fraction) * scale // 10 ** len(fraction)
-    return scaled

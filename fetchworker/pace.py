@@ -1,0 +1,149 @@
+"""How fast a site is asked: when the next request may start (pure but its clock), and waits that hold no place.
+
+A *lane* is what shares one pace: a host, or one exit at a host where the site counts visitors by their address. What is
+asked of the host as a whole (robots.txt's Crawl-delay, Retry-After with 503) holds for all its lanes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: the exit of requests that use no proxy
+DIRECT = "direct"
+#: seconds that a rate ceiling looks back
+MINUTE = 60.0
+#: lanes after which those that hold nothing back are forgotten
+_MANY = 1024
+#: seconds after which somebody who waits looks whether the crawl ends
+_TICK = 1.0
+_WHOLE_HOST = ""
+
+Key = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Lane:
+    """``ready`` is when the next request may start, ``starts`` when the last ones did."""
+
+    ready: float = 0.0
+    starts: deque[float] = field(default_factory=deque)
+
+
+class Pace:
+    """When requests of one site may start.
+
+    Args:
+        per: whose the ceiling is: the ``host``'s (all requests to it wait for each other) or each ``identity``'s, which
+            a site tells by its exit.
+        per_minute: how many requests of a lane may start within any minute; None: no ceiling.
+        clock: seconds, never going back.
+    """
+
+    def __init__(
+        self,
+        per: Literal["host", "identity"] = "host",
+        *,
+        per_minute: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.by_identity = per == "identity"
+        self._ceiling = per_minute
+        self._clock = clock
+        self._lanes: dict[Key, _Lane] = {}
+        self._gaps: dict[str, float] = {}
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing holds any request back, now or after the next start (but a delay)."""
+        return not self._lanes and not self._ceiling and not self._gaps
+
+    def wait(self, host: str, exit_: str) -> float:
+        """Seconds until a request may start; 0 or less: now."""
+        if not self._lanes:
+            return 0.0
+        now = self._clock()
+        waits = [self._lane_wait(lane, now) for key in self._keys(host, exit_) if (lane := self._lanes.get(key))]
+        return max(waits, default=0.0)
+
+    def started(self, host: str, exit_: str, delay: float) -> None:
+        """A request starts; the lane's next one may ``delay`` seconds later."""
+        now, gap = self._clock(), self._gaps.get(host)
+        if delay or self._ceiling:
+            lane = self._lane(self._own(host, exit_))
+            lane.ready = max(lane.ready, now + delay)
+            if self._ceiling:
+                lane.starts.append(now)
+        if gap:
+            whole = self._lane((host, _WHOLE_HOST))
+            whole.ready = max(whole.ready, now + gap)
+
+    def pause(self, host: str, exit_: str | None, seconds: float) -> None:
+        """No request of the exit's lane (None: to the host at all) may start for so long."""
+        if seconds > 0:
+            lane = self._lane((host, _WHOLE_HOST) if exit_ is None else self._own(host, exit_))
+            lane.ready = max(lane.ready, self._clock() + seconds)
+
+    def space(self, host: str, seconds: float) -> None:
+        """At least so many seconds lie between the starts of two requests to the host from now on."""
+        self._gaps[host] = seconds
+
+    def _own(self, host: str, exit_: str) -> Key:
+        return host, exit_ if self.by_identity else _WHOLE_HOST
+
+    def _keys(self, host: str, exit_: str) -> tuple[Key, ...]:
+        return ((host, _WHOLE_HOST), (host, exit_)) if self.by_identity else ((host, _WHOLE_HOST),)
+
+    def _lane(self, key: Key) -> _Lane:
+        lane = self._lanes.get(key)
+        if lane is None:
+            if len(self._lanes) >= _MANY:
+                self._forget()
+            lane = self._lanes[key] = _Lane()
+        return lane
+
+    def _lane_wait(self, lane: _Lane, now: float) -> float:
+        if self._ceiling is None:
+            return lane.ready - now
+        while lane.starts and now - lane.starts[0] >= MINUTE:
+            lane.starts.popleft()
+        full = lane.starts[0] + MINUTE if len(lane.starts) >= self._ceiling else now
+        return max(lane.ready, full) - now
+
+    def _forget(self) -> None:
+        now = self._clock()
+        for key, lane in list(self._lanes.items()):
+            if self._lane_wait(lane, now) <= 0 and not lane.starts:
+                del self._lanes[key]
+
+
+class Waits:
+    """Requests that wait for a time of their own, between two tries; ``count`` says how many.
+
+    Args:
+        ending: whether the crawl ends, so that nobody should wait any longer.
+        changed: called when one more waits.
+    """
+
+    def __init__(self, ending: Callable[[], bool], changed: Callable[[], None]) -> None:
+        self.count = 0
+        self._ending = ending
+        self._changed = changed
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds, or earlier when the crawl ends."""
+        end = time.monotonic() + seconds
+        self.count += 1
+        self._changed()
+        try:
+            # nothing tells when a crawl begins to end
+            while (left := end - time.monotonic()) > 0 and not self._ending():  # noqa: ASYNC110
+                await asyncio.sleep(min(left, _TICK))
+        finally:
+            self.count -= 1

@@ -1,0 +1,151 @@
+"""From a page to items, one pure function per operation.
+
+Each reads a page by what it holds, whichever shop and layout it comes from, and raises
+:class:`~fetchworker.errors.ContractError` when it lacks what the operation promises: the home page in place of results
+is no empty result.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from fetchworker.contracts import Call, Page, Parsed
+from fetchworker.errors import ContractError
+from fetchworker.items import Product, SearchPage
+from fetchworker.spiders.ebay import contract, parse_cards, parse_item, parse_reviews, parse_seller
+from fetchworker.spiders.ebay.listing import Listing
+from fetchworker.spiders.ebay.nodes import first, shown
+from fetchworker.spiders.reading import html
+from fetchworker.spiders.reading.counts import count
+from fetchworker.spiders.reading.values import link
+
+if TYPE_CHECKING:
+    from parsel import Selector
+
+    from fetchworker.items import Item
+
+#: what every result page has, the empty one too
+_HEADING = ".srp-controls__count-heading"
+_NOTHING_FOUND = ".srp-save-null-search, .srp-save-null-search__heading"
+_TOTAL = re.compile(r"(?<![\w.,])\d[\d.,'\u00a0\u202f ]*")
+
+
+def search(page: Page, call: Call[Any]) -> Parsed:
+    """One page of results; the seller when it is one seller's list."""
+    selector = _selector(page)
+    cards = list(parse_cards.hits(selector))
+    if not cards and not selector.css(f"{_HEADING}, {_NOTHING_FOUND}"):
+        raise ContractError("ul.srp-results | .srp-controls__count-heading")
+    domain = _domain(page, selector)
+    total, at_least = _total(selector)
+    results = [
+        parse_cards.result(card, position, exact=exact and total != 0, domain=domain)
+        for position, (card, exact) in enumerate(cards, call.seen + 1)
+    ]
+    number = _page_number(selector, call)
+    following = _next(selector, number)
+    summary = SearchPage.draft(
+        query=_query(selector, call),
+        total_results=total,
+        page=number,
+        next_cursor=following,
+        results_count=len(results),
+        exact_count=sum(result.exact is True for result in results),
+        extra={"total_is_at_least": True} if at_least else {},
+    )
+    card = parse_seller.card(selector, domain, name=getattr(call.params, "seller", None))
+    items: list[Item] = [*([card] if card and call.page == 1 else []), *results, summary]
+    return Parsed(items, following)
+
+
+def item(page: Page, call: Call[Any]) -> Parsed:
+    """The listing and the reviews on its page."""
+    selector = _selector(page)
+    listing = Listing(html.decoded(page), selector, _domain(page, selector))
+    found = parse_item.product(listing)
+    asked = getattr(call.params, "item", None)
+    if asked and found.id != asked:
+        raise ContractError("link[rel=canonical]", f"the page is of another listing: {found.id}")
+    return Parsed([found, *parse_reviews.reviews(listing, found.id or "", found.url)])
+
+
+def description(page: Page, call: Call[Any]) -> Parsed:
+    """The seller's own text of a listing."""
+    selector = _selector(page)
+    body = selector.css("#ds_div") or selector.css("body")
+    told = shown(body)
+    if told is None or not body:
+        raise ContractError("#ds_div | body")
+    number = getattr(call.params, "item", None)
+    pictures = [address for image in body.css("img::attr(src)").getall() if (address := link(image))]
+    url = contract.item_url(contract.DOMAIN, number) if number else None
+    return Parsed([Product.draft(id=number, description=told, images=pictures, url=url)])
+
+
+def seller(page: Page, call: Call[Any]) -> Parsed:
+    """A seller's name, ratings and numbers."""
+    selector = _selector(page)
+    name = getattr(call.params, "seller", None) or parse_seller.name_of(html.meta(html.decoded(page)), page.url)
+    found = parse_seller.card(selector, _domain(page, selector), name=name)
+    if found is None:
+        raise ContractError(".str-seller-card")
+    return Parsed([found])
+
+
+def _selector(page: Page) -> Selector:
+    from parsel import Selector  # noqa: PLC0415  # keeps `scrapy list` light
+
+    text = html.decoded(page)
+    if "<" not in text:
+        raise ContractError("body", "the body is no page")
+    return Selector(text)
+
+
+def _domain(page: Page, selector: Selector) -> str:
+    """The shop: by the page's own links, for a saved page may have lost its address."""
+    canonical = selector.css("link[rel=canonical]::attr(href)").get()
+    links = selector.css('ul.srp-results a[href*="/itm/"]::attr(href), a.pagination__item::attr(href)').getall()[:20]
+    for url in (page.url, canonical, *links):
+        domain = contract.domain_of(url)
+        if domain and domain in contract.DOLLARS:
+            return domain
+    return contract.DOMAIN
+
+
+def _total(selector: Selector) -> tuple[int | None, bool]:
+    """How many results there are, and whether that is a lower bound (``1,600,000+``)."""
+    heading = next(iter(selector.css(_HEADING)), None)
+    if heading is None:
+        return (0, False) if selector.css(_NOTHING_FOUND) else (None, False)
+    bold = (count(text) for node in heading.css(".BOLD") if (text := shown(node)))
+    told = next((number for number in bold if number is not None), None)
+    text = shown(heading) or ""
+    if told is None:
+        plain = _TOTAL.search(text)
+        told = count(plain[0].strip()) if plain else None
+    return told, re.search(r"\d\s?\+", text) is not None
+
+
+def _query(selector: Selector, call: Call[Any]) -> str | None:
+    """The words: as asked for, else as the page repeats them."""
+    asked = getattr(call.params, "query", None)
+    box = selector.css('input[name="_nkw"]::attr(value)').get()
+    bold = [text for node in selector.css(f"{_HEADING} .BOLD") if (text := shown(node)) and count(text) is None]
+    return asked or html.squeezed(box) or (bold[-1] if bold else None)
+
+
+def _page_number(selector: Selector, call: Call[Any]) -> int:
+    told = first(selector, ".pagination__item[aria-current]")
+    if told and told.isascii() and told.isdigit():
+        return int(told)
+    return int(call.cursor) if call.cursor and call.cursor.isascii() and call.cursor.isdigit() else call.page
+
+
+def _next(selector: Selector, number: int) -> str | None:
+    """The next page's number; the last page's arrow leads to itself, or nowhere."""
+    for arrow in selector.css("a.pagination__next"):
+        following = contract.page_of(link(arrow.attrib.get("href")))
+        if arrow.attrib.get("aria-disabled") != "true" and following and int(following) > number:
+            return following
+    return None

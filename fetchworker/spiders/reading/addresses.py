@@ -1,0 +1,23 @@
+"""Addresses as pages write them, broken ones too (pure)."""
+
+from __future__ import annotations
+
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+
+def split(url: str | None) -> SplitResult:
+    """The parts of an address; those of an empty one when it cannot be split."""
+    try:
+        return urlsplit(url or "")
+    except ValueError:
+        return urlsplit("")
+
+
+def query(url: str | None) -> dict[str, str]:
+    """The parameters of an address; of a repeated one the first."""
+    return dict(reversed(parse_qsl(split(url).query)))
+
+
+def host(url: str | None) -> str:
+    """The host of an address in lower case, without port; empty when it has none."""
+    return split(url).netloc.rpartition("@")[2].partition(":")[0].lower()

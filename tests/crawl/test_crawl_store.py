@@ -1,0 +1,206 @@
+"""Crawls that store in a database: what is scraped is there, once; what is not there is not done."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+
+pytestmark = pytest.mark.slow
+URL = "https://lab.example"
+_numbers = itertools.count()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def query(request, project):
+    """Asks the database that the project's crawls store in."""
+    if request.param == "sqlite":
+        project.env["FETCHWORKER_STORE"] = "true"
+        path = project.folder / "state" / "fetchworker.db"
+
+        def ask(sql):
+            with closing(sqlite3.connect(path)) as connection:
+                return connection.execute(sql).fetchall()
+
+        return ask
+    psycopg = pytest.importorskip("psycopg")
+    url = request.getfixturevalue("postgres").create(f"crawl{next(_numbers)}")
+    project.env["FETCHWORKER_DATABASE_URL"] = url
+
+    def ask_server(sql):
+        with psycopg.connect(url) as connection:
+            return connection.execute(sql).fetchall()
+
+    return ask_server
+
+
+def counts(query) -> tuple[int, int]:
+    return query("SELECT count(*) FROM items")[0][0], query("SELECT count(*) FROM observations")[0][0]
+
+
+def test_a_crawl_stores_what_it_writes_and_doing_it_again_adds_nothing(project, calm, query):
+    project.use(calm)
+
+    def crawl(*options):
+        output = project.folder / "nasa.jsonl"
+        done = project.scrapy("crawl", "instagram", "-a", "user=nasa", "-O", str(output), *options)
+        assert done.returncode == 0, done.stderr
+        return done.stderr, project.lines("nasa.jsonl")
+
+    log, items = crawl()
+    assert "items are stored in" in log
+    assert counts(query) == (13, len(items))  # a profile and twelve posts have ids, their page has none
+    as_told = {item["item_id"]: item for item in items}
+    for item_id, item in query("SELECT item_id, item FROM observations"):
+        assert (json.loads(item) if isinstance(item, str) else item) == as_told[item_id]
+    crawl()
+    assert counts(query) == (13, len(items))
+    crawl("-s", "FETCHWORKER_CRAWL_ID=nightly-1")
+    crawl("-s", "FETCHWORKER_CRAWL_ID=nightly-1")
+    assert counts(query) == (13, 2 * len(items)), "a crawl with a name of its own is a point of the history"
+
+
+def test_items_are_written_in_the_order_they_came(project, calm, query):
+    project.use(calm)
+    output = ("-O", str(project.folder / "p.jsonl"))
+    done = project.scrapy("crawl", "instagram", "-a", "user=nasa", "-a", "operation=posts", "-a", "limit=40", *output)
+    assert done.returncode == 0, done.stderr
+    items = project.lines("p.jsonl")
+    assert [item["kind"] for item in items].count("post") == 40
+    places = [int(item["item_id"].rpartition("-")[2]) for item in items]
+    pages = [list(group) for _, group in itertools.groupby(items, lambda item: item["item_id"].rpartition("-")[0])]
+    assert all(page[-1]["kind"] == "page" for page in pages)
+    assert places == [place for page in pages for place in range(len(page))]
+
+
+def test_a_killed_crawl_done_again_stores_everything_once(project, lab, queue, query, sites):
+    project.use(lab)
+    sites(concurrency=2)
+    seeds = [json.dumps({"url": f"{URL}/echo?{number}"}) for number in range(40)]
+    command = ("crawl", "fetch", "-s", "SCHEDULER_IDLE_BEFORE_CLOSE=1", "-s", "FETCHWORKER_STORE_DELAY=0")
+    answered = threading.Semaphore(0)
+
+    def app(request):
+        answered.release()
+        return lab.plain(request)
+
+    lab.app = app
+    queue.rpush("fetch:start_urls", *seeds)
+    process = project.start(*command)
+    for _ in range(15):
+        assert answered.acquire(timeout=50)
+    process.kill()
+    process.communicate()
+    before = counts(query)[1]
+    assert 0 < before < 40
+    queue.delete("fetch:start_urls", "fetch:requests")
+    queue.rpush("fetch:start_urls", *seeds)
+    assert project.scrapy(*command).returncode == 0
+    urls = [url for (url,) in query("SELECT url FROM observations")]
+    assert sorted(urls) == sorted(f"{URL}/echo?{number}" for number in range(40))
+
+
+def test_an_item_that_the_database_refuses_is_put_aside_and_the_crawl_goes_on(serve, project, query):
+    project.env["FETCHWORKER_CRAWL_ID"] = "with-a-rule"
+    assert serve(f"{URL}/echo?0").code == 0
+    add_rule(project)
+    crawl = serve(*(f"{URL}/echo?{name}" for name in ("1", "forbidden", "2")))
+    assert crawl.code == 0
+    assert sorted(url for (url,) in query("SELECT url FROM observations")) == [f"{URL}/echo?{n}" for n in (0, 1, 2)]
+    assert sorted(item["url"] for item in crawl.items) == [f"{URL}/echo?{n}" for n in (1, 2)]
+    [reject] = project.records("rejects")
+    assert reject["item"]["kind"] == "fetch_result"
+    assert reject["reason"]
+
+
+def add_rule(project):
+    url = project.env.get("FETCHWORKER_DATABASE_URL")
+    if url is None:
+        rule = (
+            "CREATE TRIGGER rule BEFORE INSERT ON observations WHEN NEW.url LIKE '%forbidden' "
+            "BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+        with closing(sqlite3.connect(project.folder / "state" / "fetchworker.db")) as connection:
+            connection.execute(rule)
+        return
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        connection.execute("ALTER TABLE observations ADD CONSTRAINT rule CHECK (url NOT LIKE '%forbidden')")
+
+
+def test_a_database_that_is_not_there_ends_the_crawl_before_it_begins(fetch, project, lab):
+    project.env["FETCHWORKER_DATABASE_URL"] = "postgresql://ana:geheim-4711@127.0.0.1:1/items"
+    project.env["FETCHWORKER_STORE_PATIENCE"] = "0"
+    crawl = fetch(f"{URL}/echo")
+    assert (crawl.code, crawl.items, lab.paths) == (1, [], [])
+    assert "'finish_reason': 'storage_error'" in crawl.log
+    assert "postgresql://127.0.0.1:1/items: connection failed" in crawl.log
+    assert "geheim-4711" not in crawl.log
+
+
+def test_a_database_that_dies_ends_the_crawl_and_what_was_not_stored_is_not_done(project, lab, sites, queue, postgres):
+    import psycopg
+
+    from fetchworker.demo.postgres import PostgresServer
+
+    project.use(lab)
+    sites(concurrency=2)
+    project.env["FETCHWORKER_STORE_PATIENCE"] = "0.5"
+    killed = threading.Event()
+    count = itertools.count(1)
+    with PostgresServer() as server:
+        url = project.env["FETCHWORKER_DATABASE_URL"] = server.create("items")
+
+        def app(request):
+            if next(count) == 15:
+                server.kill()
+                killed.set()
+            return lab.plain(request)
+
+        lab.app = app
+        queue.rpush("fetch:start_urls", *(json.dumps({"url": f"{URL}/echo?{number}"}) for number in range(40)))
+        output = ("-O", str(project.folder / "f.jsonl"))
+        done = project.scrapy("crawl", "fetch", "-s", "SCHEDULER_IDLE_BEFORE_CLOSE=1", *output)
+        assert killed.is_set()
+        assert done.returncode == 1
+        assert "'finish_reason': 'storage_error'" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert done.stderr.count("the crawl stops") == 1
+        server.start()
+        with psycopg.connect(url) as connection:
+            stored = {row[0] for row in connection.execute("SELECT url FROM observations").fetchall()}
+    written = {item["url"] for item in project.lines("f.jsonl")}
+    failed = {failure["url"]: failure for failure in project.records("failures")}
+    assert written <= stored
+    assert not written & failed.keys()
+    assert all(failure["type"] == "INTERNAL_ERROR" and "items" in failure["message"] for failure in failed.values())
+    assert all(failure["params"] == {"url": failure["url"]} for failure in failed.values()), "a seed to do it again"
+    came = {f"https://{request.host}{request.path}" for request in lab.requests}
+    assert came == written | failed.keys(), "every page that came is stored and written, or in the failures file"
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"FETCHWORKER_DATABASE_URL": "mysql://db/x"}, "FETCHWORKER_DATABASE_URL: must be a URL"),
+        ({"FETCHWORKER_DATABASE_URL": "postgresql://a:b/c@db/x"}, "percent-encode"),
+        ({"FETCHWORKER_STORE": "perhaps"}, "FETCHWORKER_STORE: must be"),
+        ({"FETCHWORKER_STORE_BATCH": "0"}, "FETCHWORKER_STORE_BATCH: must be"),
+    ],
+)
+def test_a_wrong_configuration_is_refused(project, variables, told):
+    project.env |= variables
+    done = project.scrapy("crawl", "fetch", "-a", f"url={URL}")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_database_nothing_is_stored(fetch, project):
+    assert fetch(f"{URL}/echo").code == 0
+    assert not (project.folder / "state" / "fetchworker.db").exists()

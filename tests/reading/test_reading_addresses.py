@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fetchworker.spiders.reading import addresses
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "query"),
+    [
+        ("https://WWW.Shop.example:443/a?x=1&y=2&x=3&z", "www.shop.example", {"x": "1", "y": "2"}),
+        ("https://ana:secret@shop.example/?q=a%20b+c", "shop.example", {"q": "a b c"}),
+        ("/a?x=1", "", {"x": "1"}), ("http://[broken/a?x=1", "", {}), ("", "", {}), (None, "", {}),
+    ],
+)  # fmt: skip
+def test_addresses(url, host, query):
+    assert addresses.host(url) == host
+    assert addresses.query(url) == query
+
+
+@given(st.text(max_size=60))
+def test_never_fails(text):
+    addresses.host(text)
+    addresses.query(f"http://{text}")
