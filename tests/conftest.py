@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 CAPTURES = ROOT.parent / "shared" / "captures"
-REQUIRE_ALL = "FETCHWORKER_TESTS_REQUIRE_ALL"
+REQUIRE_ALL = "TESTS_REQUIRE_ALL"
 
 #: every site of the project, each with the same quick pace
 NAMES = tuple(yaml.safe_load((ROOT / "sites.yaml").read_text())["sites"])
@@ -32,6 +32,7 @@ class Project:
 
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = NAMES
 
     def sites(self, policy: str = "preferred", retries: int = 4, timeout: float = 10) -> None:
         entry = {**PACE, "proxy": policy, "retries": retries, "timeout": timeout, "backoff": BACKOFF}

@@ -14,6 +14,7 @@ import structlog
 from structlog.dev import ConsoleRenderer, plain_traceback
 from structlog.stdlib import ProcessorFormatter
 
+from fetchworker.errors import FetchworkerError
 from fetchworker.telemetry import attribution
 from fetchworker.telemetry.values import MAX_EVENT, plain, tail
 
@@ -123,6 +124,9 @@ def _traceback(exc_info: Any) -> str | None:
         exc_info = (type(exc_info), exc_info, exc_info.__traceback__)
     if not isinstance(exc_info, tuple) or exc_info[0] is None:
         return None
+    if isinstance(exc_info[1], FetchworkerError) and not logging.root.isEnabledFor(logging.DEBUG):
+        # ours say what happened and what to do: the way through the code helps nobody but us
+        return f"{type(exc_info[1]).__qualname__}: {exc_info[1]}"
     return _plain_formatter.formatException(exc_info)
 
 

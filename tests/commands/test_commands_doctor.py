@@ -70,7 +70,7 @@ def test_a_site_that_requires_a_proxy_where_there_is_none(project, doctor):
     project.sites(policy="required")
     found = checks(doctor())
     assert not found["proxies"]["ok"]
-    assert "instagram, fetch" in found["proxies"]["told"]
+    assert ", ".join(project.names) in found["proxies"]["told"]
     assert "FETCHWORKER_PROXIES" in found["proxies"]["told"]
 
 

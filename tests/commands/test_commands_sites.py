@@ -9,7 +9,7 @@ def test_people_read_sites_operations_and_arguments(project):
     done = project.scrapy("sites")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert [line.split()[0] for line in lines if not line.startswith(" ")] == ["instagram", "fetch"]
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(project.names)
     assert "  profile: Public profile with its first posts.  (chosen by user, id)" in lines
     assert any("-a url=… *" in line for line in lines)
     assert "proxy: preferred, 4 at once, every 0 s" in done.stdout
@@ -29,7 +29,7 @@ def test_an_unknown_site_is_named_with_the_known_ones(project):
     done = project.scrapy("sites", "instagrm")
     assert done.returncode == 2
     assert "'instagrm'" in done.stderr
-    assert "instagram, fetch" in done.stderr
+    assert ", ".join(project.names) in done.stderr
 
 
 def test_a_wrong_configuration_is_told_and_ends_with_2(project):

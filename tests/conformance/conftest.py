@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".fetchworker" / "conformance"
 INSIDE = Path(__file__).parent / "inside"
-REQUIRE_ALL = "FETCHWORKER_TESTS_REQUIRE_ALL"
+REQUIRE_ALL = "TESTS_REQUIRE_ALL"
 SERVERS = ("http", "proxy_echo", "simple_https")
 
 
@@ -138,6 +138,7 @@ def started(suite: Path, folder: Path, profile: str | None, mitmdump: str | None
     env |= {
         "PYTHONPATH": str(suite),
         "FETCHWORKER_STATE_DIR": str(folder / "state"),
+        "FETCHWORKER_EGRESS_ALLOW": "127.0.0.0/8,::1,localhost,*.localhost",
         "CONFORMANCE_LOG": str(folder / "log"),
         "CONFORMANCE_PORTS": str(folder / "ports"),
     }
