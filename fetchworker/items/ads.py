@@ -1,0 +1,102 @@
+"""Advertisements, who pays for them, and what is popular."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fetchworker.items.base import Count, Currency, Date, Item, Media, Money, Part, Time
+
+
+class AdvertiserRef(Part):
+    """Who pays for an ad."""
+
+    id: str | None = None
+    name: str | None = None
+    url: str | None = None
+
+
+class Ad(Item):
+    """An advertisement.
+
+    ``start_date``, ``end_date`` and ``last_seen`` are days; ``spend_*`` are amounts in ``currency``; ``ctr`` is a share
+    between 0 and 1; ``platforms`` and ``countries`` are the site's words and ISO 3166 codes where it gives codes.
+    """
+
+    kind: Literal["ad"] = "ad"
+    id: str | None = None
+    advertiser: AdvertiserRef | None = None
+    start_date: Date | None = None
+    end_date: Date | None = None
+    last_seen: Date | None = None
+    active: bool | None = None
+    format: str | None = None
+    platforms: list[str] = []
+    countries: list[str] = []
+    title: str | None = None
+    text: str | None = None
+    caption: str | None = None
+    link_url: str | None = None
+    cta: str | None = None
+    media: list[Media] = []
+    spend_min: Money | None = None
+    spend_max: Money | None = None
+    impressions_min: Count | None = None
+    impressions_max: Count | None = None
+    currency: Currency | None = None
+    reach: Count | None = None
+    likes: Count | None = None
+    ctr: float | None = None
+    industry: str | None = None
+    objective: str | None = None
+    landing_page: str | None = None
+
+
+class Advertiser(Item):
+    """Who pays for ads; ``country`` as the site gives it (an ISO 3166 code where it does)."""
+
+    kind: Literal["advertiser"] = "advertiser"
+    id: str | None = None
+    name: str | None = None
+    country: str | None = None
+    verified: bool | None = None
+    legal_name: str | None = None
+    ads_count: Count | None = None
+    likes: Count | None = None
+    category: str | None = None
+
+
+class TrendPoint(Part):
+    """A point of a curve; ``value`` in the site's own measure."""
+
+    date: Date | Time | None = None
+    value: float | None = None
+
+
+class Trend(Item):
+    """Something popular (a hashtag, a sound, a creator, a product); ``period`` is what the ranking covers."""
+
+    kind: Literal["trend"] = "trend"
+    id: str | None = None
+    name: str | None = None
+    rank: Count | None = None
+    posts: Count | None = None
+    views: Count | None = None
+    country: str | None = None
+    period: str | None = None
+    trend: list[TrendPoint] = []
+
+
+class MetricSeries(Part):
+    """A curve of an ad: second by second of the film, or by percentiles."""
+
+    metric: str | None = None
+    points: list[float | None] = []
+
+
+class AdAnalytics(Item):
+    """How an ad's film is watched; each series is second by second, or by percentiles."""
+
+    kind: Literal["ad_analytics"] = "ad_analytics"
+    id: str | None = None
+    second_by_second: list[MetricSeries] = []
+    percentile: list[MetricSeries] = []

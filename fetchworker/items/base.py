@@ -1,0 +1,96 @@
+"""What every item has, and the types of its values."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\Z")
+
+
+def _utc(value: str) -> str:
+    if not _TIME.match(value):
+        raise ValueError("must be UTC ISO-8601 such as 2026-01-31T10:00:00Z")
+    return value
+
+
+Time = Annotated[str, AfterValidator(_utc)]
+"""UTC instant, ISO-8601 with ``Z``."""
+Date = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d$")]
+Money = Annotated[str, StringConstraints(pattern=r"^-?\d+(\.\d+)?$")]
+"""Decimal string."""
+Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
+Count = Annotated[int, Field(ge=0)]
+Availability = Literal["in_stock", "out_of_stock", "preorder", "ended", "unknown"]
+ListingType = Literal["auction", "fixed", "both"]
+
+
+@cache
+def _default_values(cls: type[BaseModel]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The defaults of a model, and which of them are containers of which each draft needs its own."""
+    values = {name: field.default for name, field in cls.model_fields.items() if not field.is_required()}
+    return values, tuple(name for name, value in values.items() if isinstance(value, list | dict))
+
+
+def _defaults(cls: type[BaseModel]) -> dict[str, Any]:
+    values, containers = _default_values(cls)
+    fresh = values.copy()
+    for name in containers:
+        fresh[name] = fresh[name].copy()
+    return fresh
+
+
+class Part(BaseModel):
+    """A value inside an item (an author, a medium, a link)."""
+
+    model_config = ConfigDict(extra="forbid", revalidate_instances="always", strict=False)
+
+    @classmethod
+    def draft(cls, **values: Any) -> Self:
+        """Make the object unchecked; unknown names are kept, so that :func:`validate` can name them."""
+        made = cls.__new__(cls)
+        # what pydantic's model_construct does, without asking each field for its default: pages hold many items
+        fields = _defaults(cls)
+        fields.update(values)
+        set_attribute = object.__setattr__
+        set_attribute(made, "__dict__", fields)
+        set_attribute(made, "__pydantic_fields_set__", set(values))
+        set_attribute(made, "__pydantic_extra__", None)
+        set_attribute(made, "__pydantic_private__", None)
+        return made
+
+
+class Item(Part):
+    """Fields of every item."""
+
+    kind: str
+    item_id: Annotated[str, StringConstraints(min_length=1)]
+    site: str
+    operation: str
+    url: str | None = None
+    fetched_at: Time
+    partial: str | None = None
+    """Why the site gave less than it has, such as ``logged_out_limit``; ``None`` when nothing says so."""
+    extra: dict[str, Any] = {}
+    """What the site gives beyond the model, under the site's own names."""
+
+
+class Link(Part):
+    """A link with its title."""
+
+    title: str | None = None
+    url: str | None = None
+
+
+class Media(Part):
+    """A picture or a film; ``duration`` in seconds, sizes in pixels."""
+
+    type: Literal["image", "video", "audio", "document"] | None = None
+    url: str | None = None
+    width: Count | None = None
+    height: Count | None = None
+    duration: float | None = None
+    alt: str | None = None

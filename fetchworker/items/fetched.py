@@ -1,0 +1,34 @@
+"""What a crawl tells beside the sites' data: pages of a paged operation, and responses as they came."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fetchworker.items.base import Count, Item
+
+
+class Page(Item):
+    """One per page of a paged operation, after its items: the cursor is never lost."""
+
+    kind: Literal["page"] = "page"
+    next_cursor: str | None = None
+    total: Count | None = None
+    exhausted: bool | None = None
+
+
+class FetchResult(Item):
+    """A response as it came; ``body`` when it is text, ``body_base64`` when it is not."""
+
+    kind: Literal["fetch_result"] = "fetch_result"
+    status: int
+    headers: list[tuple[str, str]] = []
+    body: str | None = None
+    body_base64: str | None = None
+    content_type: str | None = None
+    elapsed_ms: float | None = None
+    bytes_down: Count | None = None
+    bytes_up: Count | None = None
+    proxy: dict[str, str | None] | None = None
+    """Provider and exit country, never an address or a password."""
+    session_id: str | None = None
+    attempts: Count | None = None
