@@ -22,7 +22,8 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import ResponseDataLossError, UnsupportedURLSchemeError
 from scrapy.utils._download_handlers import get_dataloss_msg, make_response, normalize_bind_address
 
-from fetchworker.download.client import ClientOptions, ClientPool, TransferError, TransferInfo, TransferRequest
+from fetchworker.download.client import ClientOptions, TransferError, TransferInfo, TransferRequest
+from fetchworker.download.pool import ClientPool
 from fetchworker.download.receive import Receiver
 from fetchworker.download.tls import check_key_log, tls_options
 from fetchworker.download.translate import (

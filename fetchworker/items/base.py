@@ -94,3 +94,18 @@ class Media(Part):
     height: Count | None = None
     duration: float | None = None
     alt: str | None = None
+
+
+def plain(value: Any) -> Any:
+    """A draft, a part or what they hold as values that JSON has; what JSON has no word for becomes text."""
+    match value:
+        case dict():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case None | bool() | int() | float() | str():
+            return value
+        case _ if hasattr(value, "__dict__"):
+            return plain(vars(value))
+        case _:
+            return str(value)

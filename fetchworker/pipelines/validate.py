@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DropItem
 
 from fetchworker.errors import ItemInvalidError
-from fetchworker.items import Item, validate
+from fetchworker.items import Item, plain, validate
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -38,20 +38,5 @@ class ValidatePipeline:
         except ItemInvalidError as exc:
             values = item if isinstance(item, dict) else dict(item.__dict__)
             self._runtime.count(f"rejected/{values.get('kind')}")
-            self._runtime.records.reject({"reason": exc.message, "item": _plain(values)})
+            self._runtime.records.reject({"reason": exc.message, "item": plain(values)})
             raise DropItem(exc.message) from None
-
-
-def _plain(value: Any) -> Any:
-    """Any value as JSON can hold it."""
-    match value:
-        case dict():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case None | bool() | int() | float() | str():
-            return value
-        case _ if hasattr(value, "__dict__"):
-            return _plain(vars(value))
-        case _:
-            return str(value)

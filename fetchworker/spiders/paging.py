@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fetchworker.items import KINDS, Item
+from fetchworker.items import KINDS, Item, plain
 
 #: what ``Item.partial`` says of facts from a page's meta tags alone (rounded counts, no posts)
 SHELL = "page_shell"
@@ -32,17 +32,9 @@ def is_shell(items: Iterable[Item]) -> bool:
 
 def dump_items(items: Iterable[Item]) -> list[dict[str, Any]]:
     """Drafts as JSON values."""
-    return [_plain(item.__dict__) for item in items]
+    return [plain(vars(item)) for item in items]
 
 
 def load_items(dumped: Iterable[Mapping[str, Any]]) -> list[Item]:
     """Drafts that :func:`dump_items` wrote."""
     return [KINDS[values["kind"]].draft(**values) for values in dumped]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return _plain(value.__dict__) if hasattr(value, "__dict__") else value
