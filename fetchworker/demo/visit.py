@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 #: site → operation → arguments of a call that the demo answers
 CALLS: dict[str, dict[str, dict[str, str]]] = {
     "ebay": {
-        "search": {"query": "camera"},
-        "item": {"item": "226000000001"},
-        "seller": {"seller": "kiln.and.co"},
-        "description": {"item": "226000000001"},
+        "search": {"query": "vase"},
+        "item": {"item": "226000000000"},
+        "seller": {"seller": "ana-pots84"},
+        "description": {"item": "226000000000"},
     },
     "instagram": {
         "profile": {"user": "nasa"},
         "posts": {"user": "nasa"},
-        "post": {"shortcode": ""},
-        "comments": {"shortcode": ""},
+        "post": {"shortcode": "DfNRV-qGN_-"},
+        "comments": {"shortcode": "DfNRV-qGN_-"},
         "reels": {"user": "nasa"},
         "search": {"query": "nasa"},
     },
