@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode, urljoin, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 
 from fetchworker.contracts import Fetch
 from fetchworker.spiders.reading import addresses
@@ -92,9 +92,8 @@ def search_url(domain: str, query: str, filters: Mapping[str, str]) -> str:
 
 def absolute(domain: str, path: str | None) -> str | None:
     """A canonical address, which the site writes without its host and with tracking behind it."""
-    if not path:
-        return None
-    parts = addresses.split(urljoin(f"https://www.{domain}/", path))
+    told = path or ""
+    parts = addresses.split(f"https://www.{domain}{told}" if told.startswith("/") else told)
     return urlunsplit(parts._replace(query="", fragment="")) if parts.netloc else None
 
 

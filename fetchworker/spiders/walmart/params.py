@@ -15,7 +15,7 @@ _PAGE = re.compile(r"[1-9]\d{0,4}\Z")
 _PRICE = re.compile(r"\d{1,7}(?:\.\d{1,2})?\Z")
 _CATEGORY = re.compile(r"\d{1,12}(?:_\d{1,12}){0,9}\Z")
 #: ``brand:Some Name``, several joined with ``||``
-_FACET = re.compile(r"[^\s:=&][^:=&]{0,60}:[^=&]{1,500}\Z")
+_FACET = re.compile(r"[^\s:][^:]{0,60}:\S.{0,500}\Z")
 
 
 def _text(value: Any) -> Any:
