@@ -49,6 +49,13 @@ def test_a_search_in_canada_with_filters_a_cursor_and_a_limit(project, calm):
     assert record["path"] == "/en/search?q=vase&sort=price_low&min_price=100&page=2"
 
 
+def test_a_search_that_finds_nothing_is_no_failure(project, calm):
+    project.use(calm)
+    done, (page,) = crawl(project, "query=zinc samovar")
+    assert (done.returncode, page["kind"], page["total_results"]) == (0, "search_page", 0)
+    assert project.records("failures") == []
+
+
 def test_a_listing_by_its_address(project, calm):
     project.use(calm)
     _, found = crawl(project, "query=vase", "limit=40")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fetchworker.items import Item
 
 #: what may stand before JSON so that no other site can run it as a script
-_GUARD = re.compile(rb"\s*\)\]\}'[^\n]{0,20}\n?")
+_GUARD = re.compile(rb"\s*(?:\)\]\}'[^\n{]{0,20})?")
 
 
 def suggestions(page: Page, call: Call[Any]) -> Parsed:  # noqa: ARG001  # the signature of every parser
@@ -32,7 +32,7 @@ def suggestions(page: Page, call: Call[Any]) -> Parsed:  # noqa: ARG001  # the s
     answer = _answer(page)
     rows = _rows(answer)
     items: list[Item] = [_suggestion(mapping(row)) for row in rows]
-    return Parsed([*items, PageItem.draft(exhausted=True)])
+    return Parsed([*items, PageItem.draft(exhausted=True, url=contract.HOME)])
 
 
 def creatives(page: Page, call: Call[Any]) -> Parsed:
@@ -74,7 +74,7 @@ def _answer(page: Page) -> Mapping[str, Any]:
         ContractError: it is none, or an error message.
     """
     try:
-        answer = orjson.loads(_GUARD.sub(b"", page.body, count=1) if _GUARD.match(page.body) else page.body)
+        answer = orjson.loads(_GUARD.sub(b"", page.body.removeprefix(b"\xef\xbb\xbf"), count=1))
     except orjson.JSONDecodeError:
         raise ContractError("body", "the answer is no JSON") from None
     if not isinstance(answer, dict):
