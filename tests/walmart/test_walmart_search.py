@@ -131,6 +131,27 @@ def test_the_currency_is_the_pages(site, locale, tree, currency, shop):
     assert found.url == f"https://www.{shop}/ip/Tin-lamp/170017"
 
 
+@pytest.mark.parametrize(
+    ("shown", "price"),
+    [("$4.07", "4.07"), ("Now $1,234.50", "1234.50"), ("4,07 $", "4.07"), ("1\u00a0234,07 $", "1234.07"),
+    ("Now 12 C$", "12"),
+     ("$.00", None), ("soon", None), ("", None)],
+)  # fmt: skip
+def test_prices_that_are_texts_alone(site, shown, price):
+    card = site.card(price=None, priceInfo={"linePrice": shown})
+    found = only(site.parsed("search", site.results(site.stack(card), locale="fr-CA")))
+    assert (found.price, found.currency) == (price, "CAD" if price else None)
+
+
+def test_how_the_site_judged_the_visitor(site):
+    tree = {"props": {"pageProps": {
+        "initialData": {"searchResult": site.result(site.stack(site.card()))}, "isIpLevelBot": True,
+        "countryRegion": {"countryCode": "US", "regionCode": "CA"},
+    }}}  # fmt: skip
+    page = site.parsed("search", site.document({}, page="/search", **tree)).items[-1]
+    assert (page.extra["is_ip_level_bot"], page.extra["country_region"]) == (True, "US-CA")
+
+
 def test_an_answer_of_the_interface(site):
     """Its cards stand under ``itemsV2``, have no price of their own and name no currency."""
     info = {"currentPrice": {"price": 3.97, "priceString": "$3.97", "currencyUnit": None},

@@ -56,7 +56,7 @@ def _lower(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-Advertiser = Annotated[str, _id(contract.ADVERTISER, "AR and a number, such as AR16735076323512287233")]
+Advertiser = Annotated[str, _id(contract.ADVERTISER, "AR and a number, such as AR10000000000000000001")]
 Region = Annotated[
     str | None,
     BeforeValidator(_region),
@@ -114,7 +114,7 @@ class CreativeParams(Params):
     advertiser: Annotated[Advertiser, Field(description="the advertiser's id (AR…)")]
     creative: Annotated[
         str,
-        _id(contract.CREATIVE, "CR and a number, such as CR06080838414486208513"),
+        _id(contract.CREATIVE, "CR and a number, such as CR20000000000000000001"),
         Field(description="the advertisement's id (CR…)"),
     ]
     region: Region = None

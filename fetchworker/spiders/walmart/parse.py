@@ -111,6 +111,7 @@ def _search_extra(state: State, found: Mapping[str, Any]) -> dict[str, Any]:
         "last_page": count(dig(found, "paginationV2", "maxPage")),
         "sort": text(dig(found, "paginationV2", "pageProperties", "sort")),
         "postal_code": text(dig(state.initial, "pageMetadata", "location", "postalCode")),
+        **state.visitor,
     })  # fmt: skip
 
 

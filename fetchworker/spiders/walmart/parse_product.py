@@ -169,4 +169,5 @@ def _extra(state: State, raw: Mapping[str, Any]) -> dict[str, Any]:
         "replaced_by": ident(dig(raw, "redirect", "replacedByItemId")),
         "store_id": state.store,
         "postal_code": text(dig(raw, "location", "postalCode")),
+        **state.visitor,
     })  # fmt: skip

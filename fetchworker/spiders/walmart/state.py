@@ -77,6 +77,16 @@ class State:
         return named or ("walmart.ca" if self.country == "CA" else contract.DOMAIN)
 
     @property
+    def visitor(self) -> dict[str, Any]:
+        """How the site judged the visitor, and where it saw it."""
+        props = mapping(dig(self.tree, "props", "pageProps"))
+        seen = (text(dig(props, "countryRegion", key)) for key in ("countryCode", "regionCode"))
+        return {
+            "is_ip_level_bot": True if props.get("isIpLevelBot") is True else None,
+            "country_region": "-".join(part for part in seen if part) or None,
+        }
+
+    @property
     def title(self) -> str | None:
         """The page's title."""
         match = _TITLE.search(self.source)
