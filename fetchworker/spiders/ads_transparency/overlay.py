@@ -28,6 +28,8 @@ _SHIFT, _LONGEST_VARINT = 7, 10
 
 def words(url: str | None) -> dict[str, str]:
     """The named texts of a preview's address, empty when it has none or they are broken."""
+    if not url or f"{_PARAMETER}=" not in url:  # most have none, and lists are long
+        return {}
     data = _inflated(addresses.query(url).get(_PARAMETER, ""))
     found: dict[str, str] = {}
     for number, entry in _fields(data):
