@@ -21,7 +21,7 @@ from fetchworker.spiders.reading.values import dig, mapping, sequence, text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from parsel import Selector
+    from fetchworker.spiders.reading.elements import Node
 
 _ITEM_PATH = re.compile(r"/itm/(?:[^/?#]{1,200}/)?(?P<id>\d{9,15})(?:[/?#]|$)")
 
@@ -31,7 +31,7 @@ class Listing:
     """A listing's page."""
 
     source: str
-    page: Selector
+    page: Node
     domain: str
 
     @property
@@ -119,5 +119,5 @@ def _attributes(listing: Listing) -> Iterator[tuple[str, str]]:
         return
     for row in listing.page.css(".ux-layout-section--features .ux-labels-values"):
         label, value = first(row, ".ux-labels-values__labels"), first(row, ".ux-labels-values__values")
-        if "ux-labels-values--condition" not in row.attrib.get("class", "") and label and value:
+        if "ux-labels-values--condition" not in row.value("class") and label and value:
             yield label.rstrip(": "), value

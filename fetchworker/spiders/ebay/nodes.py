@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from fetchworker.spiders.reading.elements import Node
 from fetchworker.spiders.reading.html import squeezed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from parsel import Selector, SelectorList
+    from collections.abc import Iterator, Sequence
 
 #: elements for screen readers, switched-off copies, and the flag "New listing": not what the page says of the thing
 _HIDDEN = frozenset({"clipped", "hide", "LIGHT_HIGHLIGHT"})
 _SILENT = frozenset({"script", "style", "button", "template"})
 
 
-def shown(node: Selector | SelectorList[Selector] | None) -> str | None:
+def shown(node: Node | None) -> str | None:
     """The text that an element shows; pieces of it are set apart."""
-    nodes = [] if node is None else [node] if hasattr(node, "root") else list(node)
-    return squeezed(" ".join(piece for each_node in nodes for piece in _pieces(each_node.root)))
+    return None if node is None else squeezed(" ".join(_pieces(node.root)))
 
 
 def _pieces(root: etree._Element) -> Iterator[str]:
@@ -37,21 +35,16 @@ def _pieces(root: etree._Element) -> Iterator[str]:
             yield element.tail
 
 
-def first(node: Selector | SelectorList[Selector], *queries: str) -> str | None:
+def first(node: Node | Sequence[Node], *queries: str) -> str | None:
     """The shown text of the first element that has one, by CSS queries in order of preference."""
-    for query in queries:
-        for found in node.css(query):
-            text = shown(found)
-            if text:
-                return text
-    return None
+    return next((text for query in queries for text in each(node, query)), None)
 
 
-def each(node: Selector | SelectorList[Selector], query: str) -> Iterator[str]:
+def each(node: Node | Sequence[Node], query: str) -> Iterator[str]:
     """The shown texts of all elements that have one."""
-    return (text for text in map(shown, node.css(query)) if text)
+    return (text for text in map(shown, within(node, query)) if text)
 
 
-def classes(node: Selector) -> frozenset[str]:
-    """The element's classes."""
-    return frozenset(node.attrib.get("class", "").split())
+def within(node: Node | Sequence[Node], query: str) -> list[Node]:
+    """The elements that a query finds in an element, or in each of some."""
+    return [inner for outer in ([node] if isinstance(node, Node) else node) for inner in outer.css(query)]

@@ -16,13 +16,11 @@ from fetchworker.items import Product, SearchPage
 from fetchworker.spiders.ebay import contract, parse_cards, parse_item, parse_reviews, parse_seller
 from fetchworker.spiders.ebay.listing import Listing
 from fetchworker.spiders.ebay.nodes import first, shown
-from fetchworker.spiders.reading import html
+from fetchworker.spiders.reading import elements, html
 from fetchworker.spiders.reading.counts import count
 from fetchworker.spiders.reading.values import link
 
 if TYPE_CHECKING:
-    from parsel import Selector
-
     from fetchworker.items import Item
 
 #: what every result page has, the empty one too
@@ -33,20 +31,20 @@ _TOTAL = re.compile(r"(?<![\w.,])\d[\d.,'\u00a0\u202f ]*")
 
 def search(page: Page, call: Call[Any]) -> Parsed:
     """One page of results; the seller when it is one seller's list."""
-    selector = _selector(page)
-    cards = list(parse_cards.hits(selector))
-    if not cards and not selector.css(f"{_HEADING}, {_NOTHING_FOUND}"):
+    document = _document(page)
+    cards = list(parse_cards.hits(document))
+    if not cards and not document.css(f"{_HEADING}, {_NOTHING_FOUND}"):
         raise ContractError("ul.srp-results | .srp-controls__count-heading")
-    domain = _domain(page, selector)
-    total, at_least = _total(selector)
+    domain = _domain(page, document)
+    total, at_least = _total(document)
     results = [
         parse_cards.result(card, position, exact=exact and total != 0, domain=domain)
         for position, (card, exact) in enumerate(cards, call.seen + 1)
     ]
-    number = _page_number(selector, call)
-    following = _next(selector, number)
+    number = _page_number(document, call)
+    following = _next(document, number)
     summary = SearchPage.draft(
-        query=_query(selector, call),
+        query=_query(document, call),
         total_results=total,
         page=number,
         next_cursor=following,
@@ -54,15 +52,15 @@ def search(page: Page, call: Call[Any]) -> Parsed:
         exact_count=sum(result.exact is True for result in results),
         extra={"total_is_at_least": True} if at_least else {},
     )
-    card = parse_seller.card(selector, domain, name=getattr(call.params, "seller", None))
+    card = parse_seller.card(document, domain, name=getattr(call.params, "seller", None))
     items: list[Item] = [*([card] if card and call.page == 1 else []), *results, summary]
     return Parsed(items, following)
 
 
 def item(page: Page, call: Call[Any]) -> Parsed:
     """The listing and the reviews on its page."""
-    selector = _selector(page)
-    listing = Listing(html.decoded(page), selector, _domain(page, selector))
+    document = _document(page)
+    listing = Listing(html.decoded(page), document, _domain(page, document))
     found = parse_item.product(listing)
     asked = getattr(call.params, "item", None)
     if asked and found.id != asked:
@@ -72,40 +70,38 @@ def item(page: Page, call: Call[Any]) -> Parsed:
 
 def description(page: Page, call: Call[Any]) -> Parsed:
     """The seller's own text of a listing."""
-    selector = _selector(page)
-    body = selector.css("#ds_div") or selector.css("body")
-    told = shown(body)
-    if told is None or not body:
+    document = _document(page)
+    body = document.css("#ds_div") or document.css("body")
+    text = " ".join(filter(None, map(shown, body)))
+    if not text:
         raise ContractError("#ds_div | body")
     number = getattr(call.params, "item", None)
-    pictures = [address for image in body.css("img::attr(src)").getall() if (address := link(image))]
+    pictures = [address for node in body for told in node.values("img", "src") if (address := link(told))]
     url = contract.item_url(contract.DOMAIN, number) if number else None
-    return Parsed([Product.draft(id=number, description=told, images=pictures, url=url)])
+    return Parsed([Product.draft(id=number, description=text, images=pictures, url=url)])
 
 
 def seller(page: Page, call: Call[Any]) -> Parsed:
     """A seller's name, ratings and numbers."""
-    selector = _selector(page)
+    document = _document(page)
     name = getattr(call.params, "seller", None) or parse_seller.name_of(html.meta(html.decoded(page)), page.url)
-    found = parse_seller.card(selector, _domain(page, selector), name=name)
+    found = parse_seller.card(document, _domain(page, document), name=name)
     if found is None:
         raise ContractError(".str-seller-card")
     return Parsed([found])
 
 
-def _selector(page: Page) -> Selector:
-    from parsel import Selector  # noqa: PLC0415  # keeps `scrapy list` light
-
+def _document(page: Page) -> elements.Node:
     text = html.decoded(page)
     if "<" not in text:
         raise ContractError("body", "the body is no page")
-    return Selector(text)
+    return elements.document(text)
 
 
-def _domain(page: Page, selector: Selector) -> str:
+def _domain(page: Page, document: elements.Node) -> str:
     """The shop: by the page's own links, for a saved page may have lost its address."""
-    canonical = selector.css("link[rel=canonical]::attr(href)").get()
-    links = selector.css('ul.srp-results a[href*="/itm/"]::attr(href), a.pagination__item::attr(href)').getall()[:20]
+    canonical = document.first_value("link[rel=canonical]", "href")
+    links = document.values('ul.srp-results a[href*="/itm/"], a.pagination__item', "href")[:20]
     for url in (page.url, canonical, *links):
         domain = contract.domain_of(url)
         if domain and domain in contract.DOLLARS:
@@ -113,11 +109,11 @@ def _domain(page: Page, selector: Selector) -> str:
     return contract.DOMAIN
 
 
-def _total(selector: Selector) -> tuple[int | None, bool]:
+def _total(document: elements.Node) -> tuple[int | None, bool]:
     """How many results there are, and whether that is a lower bound (``1,600,000+``)."""
-    heading = next(iter(selector.css(_HEADING)), None)
+    heading = next(iter(document.css(_HEADING)), None)
     if heading is None:
-        return (0, False) if selector.css(_NOTHING_FOUND) else (None, False)
+        return (0, False) if document.css(_NOTHING_FOUND) else (None, False)
     bold = (count(text) for node in heading.css(".BOLD") if (text := shown(node)))
     told = next((number for number in bold if number is not None), None)
     text = shown(heading) or ""
@@ -127,25 +123,25 @@ def _total(selector: Selector) -> tuple[int | None, bool]:
     return told, re.search(r"\d\s?\+", text) is not None
 
 
-def _query(selector: Selector, call: Call[Any]) -> str | None:
+def _query(document: elements.Node, call: Call[Any]) -> str | None:
     """The words: as asked for, else as the page repeats them."""
     asked = getattr(call.params, "query", None)
-    box = selector.css('input[name="_nkw"]::attr(value)').get()
-    bold = [text for node in selector.css(f"{_HEADING} .BOLD") if (text := shown(node)) and count(text) is None]
+    box = document.first_value('input[name="_nkw"]', "value")
+    bold = [text for node in document.css(f"{_HEADING} .BOLD") if (text := shown(node)) and count(text) is None]
     return asked or html.squeezed(box) or (bold[-1] if bold else None)
 
 
-def _page_number(selector: Selector, call: Call[Any]) -> int:
-    told = first(selector, ".pagination__item[aria-current]")
+def _page_number(document: elements.Node, call: Call[Any]) -> int:
+    told = first(document, ".pagination__item[aria-current]")
     if told and told.isascii() and told.isdigit():
         return int(told)
     return int(call.cursor) if call.cursor and call.cursor.isascii() and call.cursor.isdigit() else call.page
 
 
-def _next(selector: Selector, number: int) -> str | None:
+def _next(document: elements.Node, number: int) -> str | None:
     """The next page's number; the last page's arrow leads to itself, or nowhere."""
-    for arrow in selector.css("a.pagination__next"):
-        following = contract.page_of(link(arrow.attrib.get("href")))
-        if arrow.attrib.get("aria-disabled") != "true" and following and int(following) > number:
+    for arrow in document.css("a.pagination__next"):
+        following = contract.page_of(link(arrow.value("href")))
+        if arrow.value("aria-disabled") != "true" and following and int(following) > number:
             return following
     return None

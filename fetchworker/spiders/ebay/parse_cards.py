@@ -10,11 +10,12 @@ import base64
 import binascii
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import SearchResult
 from fetchworker.spiders.ebay import contract, words
-from fetchworker.spiders.ebay.nodes import classes, each, first, shown
+from fetchworker.spiders.ebay.nodes import each, first, shown
 from fetchworker.spiders.reading import addresses
 from fetchworker.spiders.reading.counts import count, first_count
 from fetchworker.spiders.reading.dates import day
@@ -24,7 +25,7 @@ from fetchworker.spiders.reading.values import link
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from parsel import Selector
+    from fetchworker.spiders.reading.elements import Node
 
 #: ends the hits for all words; a ``div`` before the list when there is none
 BOUNDARY = "srp-river-answer--REWRITE_START"
@@ -95,43 +96,38 @@ class _Facts:
         return "fixed" if self.buy_now or self.offer else None
 
 
-def hits(page: Selector) -> Iterator[tuple[Selector, bool]]:
+def hits(page: Node) -> Iterator[tuple[Node, bool]]:
     """The listings of a result page in their order, each with whether it stands before the boundary.
 
     Carousels between the cards hold cards too: only the list's own children count.
     """
     exact = True
-    listed = page.xpath(
-        "//*[contains(concat(' ', normalize-space(@class), ' '), $boundary)]"
-        " | //ul[contains(concat(' ', normalize-space(@class), ' '), ' srp-results ')]/li",
-        boundary=f" {BOUNDARY} ",
-    )
-    for node in listed:
-        names = classes(node)
+    for node in page.css(f".{BOUNDARY}, ul.srp-results > li"):
+        names = node.classes()
         if BOUNDARY in names:
             exact = False
         elif names & {"s-card", "s-item"} and item_id(node) not in (None, contract.PLACEHOLDER_ID):
             yield node, exact
 
 
-def item_id(card: Selector) -> str | None:
+def item_id(card: Node) -> str | None:
     """A card's listing: by its attribute, its link, or the hexadecimal id of its element."""
-    told = card.attrib.get("data-listingid", "")
+    told = card.value("data-listingid")
     if told.isascii() and told.isdigit():
         return told
-    for href in card.css("a::attr(href)").getall():
+    for href in card.values("a", "href"):
         path = _ITEM_PATH.search(href)
         if path:
             return path["id"]
-    coded = _HEX_ID.match(card.attrib.get("id", ""))
+    coded = _HEX_ID.match(card.value("id"))
     return str(int(coded["hex"], 16)) if coded else None
 
 
-def result(card: Selector, position: int, *, exact: bool, domain: str) -> SearchResult:
+def result(card: Node, position: int, *, exact: bool, domain: str) -> SearchResult:
     """What a card says."""
-    layout = CARD if "s-card" in classes(card) else ITEM
+    layout = CARD if "s-card" in card.classes() else ITEM
     dollar = contract.DOLLARS[domain]
-    query = addresses.query(next((href for href in card.css("a::attr(href)").getall() if "/itm/" in href), None))
+    query = addresses.query(next((href for href in card.values("a", "href") if "/itm/" in href), None))
     number, facts = item_id(card) or "", _rows(card, layout, dollar)
     ended, caption = _captions(card, layout)
     variation = query.get("var", "")
@@ -183,7 +179,7 @@ def sponsored(ticket: str) -> bool | None:
     return True if told[1:3] == b"PL" else None
 
 
-def _prices(card: Selector, layout: Layout, dollar: str) -> dict[str, Any]:
+def _prices(card: Node, layout: Layout, dollar: str) -> dict[str, Any]:
     """The price, or its range; a price that is struck through alone was not paid (``Best offer accepted``)."""
     shown_prices = card.css(layout.price)
     struck = [amount for text in each(shown_prices, _STRUCK) for amount in amounts(text, dollar=dollar)]
@@ -200,7 +196,7 @@ def _prices(card: Selector, layout: Layout, dollar: str) -> dict[str, Any]:
     return values
 
 
-def _former(card: Selector, layout: Layout) -> Iterator[str]:
+def _former(card: Node, layout: Layout) -> Iterator[str]:
     """Texts of former prices: struck through, or in a row that says so."""
     for node in card.css(_STRUCK):
         text = shown(node)
@@ -211,7 +207,7 @@ def _former(card: Selector, layout: Layout) -> Iterator[str]:
             yield text
 
 
-def _rows(card: Selector, layout: Layout, dollar: str) -> _Facts:
+def _rows(card: Node, layout: Layout, dollar: str) -> _Facts:
     facts = _Facts()
     loose = layout is ITEM and not card.css(".s-item__detail")
     for node in card.css(_LOOSE_ROWS if loose else layout.rows):
@@ -223,12 +219,13 @@ def _rows(card: Selector, layout: Layout, dollar: str) -> _Facts:
     return facts
 
 
-def _bids(row: Selector, text: str) -> int | None:
+def _bids(row: Node, text: str) -> int | None:
     """The bids that a row counts: by its word, or as the number before the time left."""
     told = words.BIDS.match(text)
     if told is None and row.css(_TIMES):
-        before = shown(row.xpath("./*[1][not(contains(@class, '__time'))]"))
-        return first_count(before) if before and before[:1].isdigit() else None
+        before = next((node for node in islice(row.children(), 1) if "__time" not in node.value("class")), None)
+        number = shown(before) or ""
+        return first_count(number) if number[:1].isdigit() else None
     return first_count(told["count"]) if told else None
 
 
@@ -254,7 +251,7 @@ def _row(text: str, facts: _Facts, dollar: str, *, bids: int | None) -> None:
         _counted(text, facts)
 
 
-def _by_class(card: Selector, facts: _Facts, dollar: str) -> None:
+def _by_class(card: Node, facts: _Facts, dollar: str) -> None:
     """What ``s-item`` cards say by their classes, for languages whose words are not known."""
     values = facts.values
     cost, place = first(card, ".s-item__shipping", ".s-item__logisticsCost"), first(card, ".s-item__location")
@@ -281,9 +278,10 @@ def _counted(text: str, facts: _Facts) -> None:
 
 def is_shipping(text: str) -> bool:
     """Whether a text tells what shipping costs."""
-    cost = bool(amounts(text))
-    named = words.SHIPPING.search(text) and (cost or words.FREE.search(text)) and not words.RETURN.search(text)
-    return bool(named) or (cost and text.startswith("+"))
+    named = words.SHIPPING.search(text) is not None and words.RETURN.search(text) is None
+    if named and words.FREE.search(text):
+        return True
+    return (named or text.startswith("+")) and bool(amounts(text))
 
 
 def shipping(text: str, dollar: str) -> dict[str, Any]:
@@ -297,7 +295,7 @@ def shipping(text: str, dollar: str) -> dict[str, Any]:
     }
 
 
-def _captions(card: Selector, layout: Layout) -> tuple[dict[str, str], str | None]:
+def _captions(card: Node, layout: Layout) -> tuple[dict[str, str], str | None]:
     """The day that a card says its listing was sold or ended on, and what else it is headed with."""
     captions = [(caption, day(caption)) for caption in each(card, layout.caption)]
     other = next((caption for caption, when in captions if when is None), None)
@@ -308,7 +306,7 @@ def _captions(card: Selector, layout: Layout) -> tuple[dict[str, str], str | Non
     return {}, other
 
 
-def _condition(card: Selector, layout: Layout) -> str | None:
+def _condition(card: Node, layout: Layout) -> str | None:
     """The condition stands first in the last line under the title; a seller's own words may stand before it."""
     for line in reversed(card.css(layout.subtitle)):
         text = next(each(line, layout.condition), None)
@@ -317,15 +315,15 @@ def _condition(card: Selector, layout: Layout) -> str | None:
     return None
 
 
-def _subtitle(card: Selector, layout: Layout, condition: str | None) -> list[str]:
+def _subtitle(card: Node, layout: Layout, condition: str | None) -> list[str]:
     """What else stands under the title."""
     lines = [text for line in each(card, layout.subtitle) for text in re.split(r"\s[·|•]\s", line)]
     cleaned = (text.strip(_SUBTITLE_MARKS) for text in lines)
     return [text for text in cleaned if text and text != condition]
 
 
-def _rating(card: Selector, layout: Layout) -> float | None:
-    stars = _STARS.search(" ".join(card.css(layout.reviews).css("::text").getall()))
+def _rating(card: Node, layout: Layout) -> float | None:
+    stars = _STARS.search(" ".join(piece for node in card.css(layout.reviews) for piece in node.texts()))
     return float(stars[0].replace(",", ".")) if stars else None
 
 
@@ -334,11 +332,11 @@ def _share(text: str | None) -> float | None:
     return float(share["share"].replace(",", ".")) if share else None
 
 
-def _image(card: Selector) -> str | None:
+def _image(card: Node) -> str | None:
     """The card's picture in the larger of the two sizes given; waiting pictures are none."""
     for image in card.css("img"):
         for name in ("data-defer-load", "data-src", "src"):
-            address = link(image.attrib.get(name))
+            address = link(image.value(name))
             if address and addresses.host(address).endswith("ebayimg.com"):
                 return address
     return None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "isbn")
+_UNCLIPPED = ".//text()[not(ancestor::*[@class='clipped'])]"
 _PICTURE = re.compile(r"/g/(?P<id>[^/]{1,40})/")
 
 
@@ -65,7 +66,7 @@ def product(listing: Listing) -> Product:
 
 def _title(listing: Listing) -> str | None:
     for query in (".x-item-title__mainTitle .ux-textspans--BOLD", ".x-item-title__mainTitle", "#itemTitle"):
-        told = "".join(listing.page.css(query).xpath(".//text()[not(ancestor::*[@class='clipped'])]").getall())
+        told = "".join(piece for node in listing.page.css(query) for piece in node.root.xpath(_UNCLIPPED))
         if html.squeezed(told):
             return html.squeezed(told)
     return html.squeezed(text(listing.product_ld.get("name")))
@@ -87,7 +88,7 @@ def _addresses(listing: Listing) -> Iterator[str]:
         for size in ("zoomImg", "originalImg")
     ]
     images = listing.page.css(".ux-image-carousel img")
-    told += [link(image.attrib.get(name)) for image in images for name in ("data-zoom-src", "data-src", "src")]
+    told += [link(image.value(name)) for image in images for name in ("data-zoom-src", "data-src", "src")]
     ld = listing.product_ld.get("image")
     told += [link(address) for address in (ld if isinstance(ld, list) else [ld])]
     return (address for address in told if address and addresses.host(address).endswith("ebayimg.com"))
@@ -121,7 +122,7 @@ def _attribute(listing: Listing, label: re.Pattern[str]) -> str | None:
 
 
 def _extra(listing: Listing, ld: Mapping[str, Any]) -> dict[str, Any]:
-    frame = link(listing.page.css("iframe#desc_ifr::attr(src)").get())
+    frame = link(listing.page.first_value("iframe#desc_ifr", "src"))
     told = {
         "mpn": text(ld.get("mpn")) or _attribute(listing, words.PART_NUMBER),
         "description_url": frame,

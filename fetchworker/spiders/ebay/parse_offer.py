@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.items import Seller
 from fetchworker.spiders.ebay import contract, words
 from fetchworker.spiders.ebay.listing import spans
-from fetchworker.spiders.ebay.nodes import each, first, shown
+from fetchworker.spiders.ebay.nodes import each, first, shown, within
 from fetchworker.spiders.ebay.parse_cards import shipping as shipping_cost
 from fetchworker.spiders.ebay.parse_seller import username_in
 from fetchworker.spiders.reading import addresses, html
@@ -21,9 +21,8 @@ from fetchworker.spiders.reading.money import Money, amounts, money
 from fetchworker.spiders.reading.values import dig, link, mapping, sequence, text
 
 if TYPE_CHECKING:
-    from parsel import Selector
-
     from fetchworker.spiders.ebay.listing import Listing
+    from fetchworker.spiders.reading.elements import Node
 
 _AVAILABILITY = {
     "instock": "in_stock", "limitedavailability": "in_stock", "onlineonly": "in_stock", "instoreonly": "in_stock",
@@ -66,8 +65,10 @@ def _modelled(listing: Listing) -> tuple[Money | None, Money | None]:
 
 
 def _former(listing: Listing) -> str | None:
-    struck = listing.page.css(".x-price-section, .x-bin-price, .x-additional-info").css(".ux-textspans--STRIKETHROUGH")
-    return next((amount.value for node in struck for amount in amounts(shown(node), dollar=listing.dollar)), None)
+    struck = each(
+        within(listing.page, ".x-price-section, .x-bin-price, .x-additional-info"), ".ux-textspans--STRIKETHROUGH"
+    )
+    return next((amount.value for text in struck for amount in amounts(text, dollar=listing.dollar)), None)
 
 
 def shipping(listing: Listing) -> dict[str, Any]:
@@ -84,9 +85,9 @@ def shipping(listing: Listing) -> dict[str, Any]:
     return {**(shipping_cost(told, listing.dollar) if told else {}), "location": place}
 
 
-def _sentence(row: Selector) -> str | None:
+def _sentence(row: Node) -> str | None:
     """The row's own words, without links, buttons and hints."""
-    spans = [shown(span) for span in row.css(".ux-textspans") if not span.xpath("ancestor::button | ancestor::a")]
+    spans = [shown(span) for span in row.css(".ux-textspans") if not span.inside("button", "a")]
     return html.squeezed(" ".join(part for part in spans if part).removesuffix(" .")) or shown(row)
 
 
@@ -128,14 +129,15 @@ def condition(listing: Listing) -> str | None:
 def seller(listing: Listing) -> Seller | None:
     """Who sells. The name shown may be a shop's; the id is the account's."""
     card = listing.page.css(".x-sellercard-atf")
-    info = card.css(".x-sellercard-atf__info__about-seller") or card
+    info = within(card, ".x-sellercard-atf__info__about-seller") or card
     module = next(iter(sequence(listing.module("SELLER_CARD_ATF").get("sections"))), None)
     name = first(info, "a .ux-textspans", "a") or spans(dig(module, "sellerName"))
-    address = link(info.css("a::attr(href)").get()) or link(dig(module, "sellerName", "action", "URL"))
-    frame = addresses.query(listing.page.css("iframe#desc_ifr::attr(src)").get())
+    links = [address for node in info for address in node.values("a", "href")]
+    address = link(next(iter(links), None)) or link(dig(module, "sellerName", "action", "URL"))
+    frame = addresses.query(listing.page.first_value("iframe#desc_ifr", "src"))
     account = text(dig(module, "sellerName", "action", "params", "_ssn")) or frame.get("seller")
     account = account or (username_in(address) if address and "/str/" not in address else None)
-    numbers = " ".join(card.xpath(".//text()").getall())
+    numbers = " ".join(piece for node in card for piece in node.texts())
     share, score = words.POSITIVE.search(numbers), _PARENTHESES.search(numbers)
     if not name and not account:
         return None

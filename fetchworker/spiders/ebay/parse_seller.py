@@ -20,7 +20,7 @@ from fetchworker.spiders.reading.values import link
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from parsel import Selector
+    from fetchworker.spiders.reading.elements import Node
 
 _NAME = re.compile(
     r"/(?:usr|str)/(?P<name>[^/?#]{1,80})|[?&]_ssn=(?P<ssn>[^&#]{1,80})|/sch/(?P<sch>[^/?#]{1,80})/m\.html"
@@ -28,12 +28,12 @@ _NAME = re.compile(
 _PARENTHESES = re.compile(r"\((?P<count>[\d.,]+\s?[KMB]?)\)")
 
 
-def card(page: Selector, domain: str, *, name: str | None) -> Profile | None:
+def card(page: Node, domain: str, *, name: str | None) -> Profile | None:
     """The seller that a page introduces, None when it introduces none."""
     found = next(iter(page.css(".str-seller-card")), None)
     if found is None:
         return None
-    links = found.css("a::attr(href)").getall()
+    links = found.values("a", "href")
     username = name or next((told for href in links if (told := username_in(href))), None)
     about = list(each(page, ".str-about-description__seller-info *"))
     return Profile.draft(
@@ -41,7 +41,7 @@ def card(page: Selector, domain: str, *, name: str | None) -> Profile | None:
         username=username,
         name=first(found, ".str-seller-card__store-name h1", ".str-seller-card__store-name", "h1"),
         biography=first(page, ".str-about-description__text", ".str-billboard__description"),
-        avatar_url=link(found.css("img::attr(src)").get()) or link(page.css(".str-header__logo--img::attr(src)").get()),
+        avatar_url=link(found.first_value("img", "src")) or link(page.first_value(".str-header__logo--img", "src")),
         location=_labelled(about, words.PLACE),
         url=contract.seller_url(domain, username) if username else None,
         extra=_since(about),
@@ -62,7 +62,7 @@ def username_in(url: str | None) -> str | None:
     return unquote(next(filter(None, match.groups()))) if match else None
 
 
-def _numbers(card: Selector) -> dict[str, Any]:
+def _numbers(card: Node) -> dict[str, Any]:
     """Rating, feedback, sales and followers; each stands with its label in an element of its own."""
     values: dict[str, Any] = {}
     texts = list(each(card, ".str-seller-card__stats-content > *, .str-seller-card__stats > *"))

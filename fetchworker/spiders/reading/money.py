@@ -39,13 +39,17 @@ _THREE_DECIMALS = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 _SPACE = "[ \u00a0\u202f]"
 _NUMBER = rf"\d(?:[.,'\u2019]?\d|{_SPACE}(?=\d{{3}}(?!\d))\d){{0,30}}"
 _WORDS = sorted([*_SIGNS, "$", *CODES], key=len, reverse=True)
-#: letters must not run on: `EURO`, `kroner`
-_CURRENCY = "(?:" + "|".join(re.escape(word) + r"(?![A-Za-z])" * word[-1].isalpha() for word in _WORDS) + ")"
+#: letters must not run on: `EURO`, `kroner`; the first character alone decides at most places of a text
+_CURRENCY = (
+    f"(?=[{re.escape(''.join(sorted({word[0] for word in _WORDS})))}])"
+    "(?:" + "|".join(re.escape(word) + r"(?![A-Za-z])" * word[-1].isalpha() for word in _WORDS) + ")"
+)
 _AMOUNT = re.compile(
     rf"(?<![A-Za-z])(?P<before>{_CURRENCY}){_SPACE}{{0,2}}\$?(?P<after_sign>{_NUMBER})"
     rf"|(?P<before_sign>{_NUMBER}){_SPACE}{{0,2}}(?P<after>{_CURRENCY})"
 )
 _MARKS = re.compile(r"[.,]")
+_GROUPING = re.compile(rf"{_SPACE}|['\u2019]")
 _PLAIN = re.compile(r"-?\d{1,30}(?:\.\d{1,20})?\Z")
 
 
@@ -74,7 +78,7 @@ def amount(text: str | None, *, dollar: str = "USD") -> Money | None:
 
 def decimal(number: str, currency: str | None = None) -> str | None:
     """A number with marks as a decimal string, None when its marks make no sense."""
-    digits = re.sub(rf"{_SPACE}|['\u2019]", "", number)
+    digits = _GROUPING.sub("", number)
     marks = _MARKS.findall(digits)
     point = _decimal_mark(digits, marks, currency)
     if point is None:
