@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 #: site → operation → arguments of a call that the demo answers
 CALLS: dict[str, dict[str, dict[str, str]]] = {
+    "ads_transparency": {
+        "suggestions": {"query": "kiln"},
+        "creatives": {"advertiser": "AR10000000000000000001"},
+        "creative": {"advertiser": "AR10000000000000000001", "creative": "CR21000000000000000000"},
+    },
     "ebay": {
         "search": {"query": "vase"},
         "item": {"item": "226000000000"},
@@ -34,6 +39,11 @@ CALLS: dict[str, dict[str, dict[str, str]]] = {
         "search": {"query": "nasa"},
     },
     "linktree": {"profile": {"user": "nasa"}},
+    "walmart": {
+        "search": {"query": "vase"},
+        "product": {"item": "226000000000"},
+        "reviews": {"item": "226000000000"},
+    },
 }
 
 
