@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Row, and_, bindparam, select, tuple_, update
+from sqlalchemy import Row, and_, bindparam, cast, or_, select, tuple_, update
+from sqlalchemy import Text as TextType
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 #: seconds that one try of one batch may take
 TRY_TIMEOUT = 60.0
 
-_KEY = tuple_(items.c.site, items.c.kind, items.c.id)
 _UPDATE = update(items).where(
     and_(items.c.site == bindparam("k_site"), items.c.kind == bindparam("k_kind"), items.c.id == bindparam("k_id"))
 )
@@ -55,7 +56,8 @@ class ItemStore:
         self._observe = observe.on_conflict_do_update(
             index_elements=[column.name for column in observations.primary_key],
             set_={column.name: observe.excluded[column.name] for column in observations.c if not column.primary_key},
-            where=observe.excluded.fetched_at > observations.c.fetched_at,
+            where=tuple_(observe.excluded.fetched_at, _text(observe.excluded.item, dialect))
+            > tuple_(observations.c.fetched_at, _text(observations.c.item, dialect)),
         )
 
     @classmethod
@@ -122,7 +124,7 @@ class ItemStore:
 
     async def _locked(self, connection: AsyncConnection, keys: Sequence[Key]) -> dict[Key, Known]:
         """The stored states of some things, in the order of their keys, locked until the transaction ends."""
-        query = select(items).where(_KEY.in_(keys)).order_by(items.c.site, items.c.kind, items.c.id).with_for_update()
+        query = select(items).where(_among(keys)).order_by(items.c.site, items.c.kind, items.c.id).with_for_update()
         return {(row.site, row.kind, row.id): _known(row) for row in (await connection.execute(query)).all()}
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -156,8 +158,23 @@ class ItemStore:
             raise translated(exc, self._label) from exc
 
 
+def _text(item: Any, dialect: Any) -> Any:
+    """The JSON of a row, to be compared as Python compares texts: byte by byte."""
+    return cast(item, TextType).collate("C" if dialect is postgresql else "BINARY")
+
+
+def _among(keys: Sequence[Key]) -> Any:
+    """The rows of these keys; SQLite would read the whole table for ``(site, kind, id) IN (…)``."""
+    groups = groupby(sorted(keys), key=lambda key: key[:2])
+    parts = [
+        and_(items.c.site == site, items.c.kind == kind, items.c.id.in_([key[2] for key in group]))
+        for (site, kind), group in groups
+    ]
+    return or_(*parts)
+
+
 def _known(row: Row[Any]) -> Known:
-    return Known(row.item, row.seen, row.first_seen, row.last_seen, row.crawl_id)
+    return Known(row.item, row.seen, row.first_seen, row.last_seen, row.crawl_id, row.strands or {})
 
 
 def _state_row(key: Key, known: Known, *, prefix: str = "") -> dict[str, Any]:
@@ -173,6 +190,7 @@ def _state_row(key: Key, known: Known, *, prefix: str = "") -> dict[str, Any]:
         "last_seen": known.last_seen,
         "item": known.values,
         "seen": known.seen,
+        "strands": known.strands or None,
     }
 
 
