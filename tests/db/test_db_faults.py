@@ -90,6 +90,58 @@ async def test_a_killed_process_has_stored_what_it_was_told_and_whole_batches(ur
         assert await stored(store) == (set(range(len(batches) + 3)), SIZE * (len(batches) + 3)), "and nothing twice"
 
 
+#: stores a first batch, then a second one, and ends as `kill -9` would, before or after the commit
+KILLED = """\
+import asyncio, os, signal, sys
+from pydantic import SecretStr
+from sqlalchemy import event
+from fetchworker.db import place_of
+from fetchworker.db.observation import observe
+from fetchworker.db.store import ItemStore
+from fetchworker.items import Profile
+
+url, moment = sys.argv[1:]
+
+def batch(number):
+    for each in range(5):
+        name = f"w{number}-{each}"
+        item = Profile(item_id=name, id=name, site="s", operation="profile", fetched_at="2026-01-01T10:00:00Z")
+        yield observe(item, crawl_id="c")
+
+def end(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def statement(connection, cursor, statement, *_):
+    if statement.startswith("INSERT INTO observations"):
+        end()
+
+async def main():
+    store = await ItemStore.open(place_of(SecretStr(url)), patience=0)
+    await store.save(batch(0))
+    if moment == "states":
+        event.listen(store._engine.sync_engine, "before_cursor_execute", statement)
+    elif moment == "commit":
+        event.listen(store._engine.sync_engine, "commit", end)
+    await store.save(batch(1))
+    end()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("moment", "there"), [("states", {0}), ("commit", {0}), ("stored", {0, 1})])
+async def test_a_process_killed_in_the_middle_of_a_batch_leaves_nothing_of_it(url, open_store, moment, there):
+    command = [sys.executable, "-c", KILLED, url, moment]
+    killed = await asyncio.to_thread(subprocess.run, command, check=False, timeout=50)
+    assert killed.returncode == -signal.SIGKILL
+    async with open_store(url) as store:
+        assert await stored(store) == (there, SIZE * len(there))
+        again = writer(url, 2)
+        assert again.communicate(timeout=50)[0].splitlines() == ["0", "1"], "no lock outlives the process"
+        assert await stored(store) == ({0, 1}, 2 * SIZE)
+
+
 # ── disks that are full ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
