@@ -4,8 +4,8 @@
 
 Items of some 1 KB go through the writer that crawls use, 32 pages of 16 items at once. "new": things that are not there
 yet; "again": observations of things that are, joined with what is known; "beside many": as "again", in a table that
-holds ``--there`` more things; "one by one": as "new", each item in a transaction of its own. Each round has databases of
-its own and the median counts; commits are synced to disk. Ratios compare cases of one run. PostgreSQL is a server of
+holds ``--there`` more things; "one by one": as "new", each item in a transaction of its own. Each round has databases
+of its own and the median counts; commits are synced to disk. Ratios compare cases of one run. PostgreSQL is a server of
 this program's own, or ``--url``.
 """
 
@@ -95,11 +95,9 @@ def compare(name: str, urls: list[str], options: argparse.Namespace) -> None:
     for case in found[0]:
         speeds[case], cpu = (statistics.median(result[case][part] for result in found) for part in (0, 1))
         print(f"{name:12}{case:14}{speeds[case]:10.0f} items/s{cpu:10.0f} us CPU an item")
-    print(
-        f"{name:12}batches of {options.batch} are {speeds['new'] / speeds['one by one']:.1f} times as fast as one by one"
-    )
-    ratio = speeds["beside many"] / speeds["again"]
-    print(f"{name:12}with {options.there} things more in the table: {ratio:.2f} times as fast")
+    whole, many = speeds["new"] / speeds["one by one"], speeds["beside many"] / speeds["again"]
+    print(f"{name:12}batches of {options.batch} are {whole:.1f} times as fast as one by one")
+    print(f"{name:12}with {options.there} things more in the table: {many:.2f} times as fast")
 
 
 def main() -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Row, and_, bindparam, cast, or_, select, tuple_, update
+from sqlalchemy import Row, and_, bindparam, cast, select, tuple_, update
 from sqlalchemy import Text as TextType
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from fetchworker.db.engine import READING, Text, make_engine, prepare
 from fetchworker.db.faults import translated
+from fetchworker.db.lookup import locked_by_keys
 from fetchworker.db.merge import Known, join
 from fetchworker.db.migrate import migrate
 from fetchworker.db.observation import fold
@@ -124,8 +124,9 @@ class ItemStore:
 
     async def _locked(self, connection: AsyncConnection, keys: Sequence[Key]) -> dict[Key, Known]:
         """The stored states of some things, in the order of their keys, locked until the transaction ends."""
-        query = select(items).where(_among(keys)).order_by(items.c.site, items.c.kind, items.c.id).with_for_update()
-        return {(row.site, row.kind, row.id): _known(row) for row in (await connection.execute(query)).all()}
+        query, parameters = locked_by_keys(keys, connection.dialect.name)
+        rows = (await connection.execute(query, parameters)).all()
+        return {(row.site, row.kind, row.id): _known(row) for row in rows}
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -161,16 +162,6 @@ class ItemStore:
 def _text(item: Any, dialect: Any) -> Any:
     """The JSON of a row, to be compared as Python compares texts: byte by byte."""
     return cast(item, TextType).collate("C" if dialect is postgresql else "BINARY")
-
-
-def _among(keys: Sequence[Key]) -> Any:
-    """The rows of these keys; SQLite would read the whole table for ``(site, kind, id) IN (…)``."""
-    groups = groupby(sorted(keys), key=lambda key: key[:2])
-    parts = [
-        and_(items.c.site == site, items.c.kind == kind, items.c.id.in_([key[2] for key in group]))
-        for (site, kind), group in groups
-    ]
-    return or_(*parts)
 
 
 def _known(row: Row[Any]) -> Known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import event, text
 
-THINGS = 50_000
+THINGS = 20_000
 
 #: tables of a size at which a planner would not read them whole
 FILL = """
@@ -16,7 +16,7 @@ AT = "'2026-01-01T10:00:00.000000Z'"
 ITEMS = {
     "site": "'instagram'", "kind": "'profile'", "id": "'i' || n", "item_id": "'w' || n", "operation": "'profile'",
     "crawl_id": "'c'", "first_seen": AT, "last_seen": AT, "seen": "'{}'",
-    "item": """'{"item_id":"w", "operation":"profile"}'""",
+    "item": f"""'{{"item_id":"w", "operation":"profile", "text":"{"x" * 1500}"}}'""",
 }  # fmt: skip
 OBSERVATIONS = {
     "site": "'instagram'", "kind": "'profile'", "id": "'i' || n", "item_id": "'w' || n", "round_id": "''",
@@ -24,9 +24,9 @@ OBSERVATIONS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-async def full(store):
-    """A store with many rows, whose planner knows that they are many."""
+@pytest.fixture(params=[True, False], ids=["statistics", "no-statistics"])
+async def full(store, request):
+    """A store with many rows, of which the planner knows; or does not yet, as when a crawl fills new tables."""
     async with store._engine.begin() as connection:
         postgresql = connection.dialect.name == "postgresql"
         casts = {"first_seen": "timestamptz", "last_seen": "timestamptz", "fetched_at": "timestamptz"}
@@ -38,7 +38,8 @@ async def full(store):
             ]
             query = FILL.format(things=THINGS, table=table, columns=", ".join(columns), values=", ".join(values))
             await connection.exec_driver_sql(query)
-        await connection.execute(text("ANALYZE"))
+        if request.param:
+            await connection.execute(text("ANALYZE"))
     return store
 
 
