@@ -99,6 +99,8 @@ class ItemStore:
                 or refuses (:class:`~fetchworker.errors.RefusedError`) what is in the batch.
         """
         folded = fold(batch)
+        if not folded.observations:
+            return
         await patiently(lambda: self._try(folded), patience=self._patience)
 
     async def _try(self, batch: Batch) -> None:

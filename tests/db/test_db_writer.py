@@ -92,3 +92,18 @@ async def test_closing_stores_what_waits(store, make_writer, ann):
     await writer.close()
     await asyncio.gather(*writes)
     assert await stored(store) == SIZE - 1
+
+
+async def test_a_batch_of_nothing_is_nothing(store):
+    await store.save([])
+    assert await stored(store) == 0
+
+
+@pytest.mark.slow
+async def test_the_largest_batch_is_stored_and_joined(store, ann):
+    """As large as FETCHWORKER_STORE_BATCH may be: databases limit the values of a statement."""
+    for day in (1, 2):
+        await store.save([ann(f"w{n}-{day}", day=day, id=str(n), site=f"s{n % 11}") for n in range(5000)])
+    states = await store.states(limit=10_000)
+    assert len(states) == 5000
+    assert {state.last_seen[:10] for state in states} == {"2026-01-02"}
