@@ -84,7 +84,14 @@ class Downloader(ScrapyDownloader):
             return await super()._enqueue_request(request)
         except asyncio.CancelledError:
             self._abandon(request)
+            await self._give_back_session(request)
             raise
+
+    async def _give_back_session(self, request: Request) -> None:
+        """Middlewares hear of answers and errors, and being cancelled is neither."""
+        wire, name = request.meta.get(WIRE), request.meta.get("fw_session")
+        if wire is not None and wire.session.stored and name:
+            await (await self._runtime.sessions()).release(self._runtime.site, name, wire.session)
 
     def _abandon(self, request: Request) -> None:
         """Nobody waits for it any longer: it is not sent, or not gone on with."""
