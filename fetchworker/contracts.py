@@ -115,9 +115,11 @@ class Parsed:
     """What a parser found.
 
     ``items`` are drafts in the page's order, the page item last. ``cursor`` is what the next page needs, None when
-    there is none. ``state`` is merged into the next call's.
+    there is none. ``state`` is merged into the next call's. ``held``: the next page completes these items, and they
+    are given only when it fails.
     """
 
     items: Sequence[Item]
     cursor: str | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
+    held: bool = False

@@ -144,7 +144,7 @@ class SiteSpider(Spider):
         try:
             parsed = await self._parsed(self.operations[call.operation].parse, page, call)
         except Exception as exc:  # a parser's bug must not cost the call its other ways
-            if not isinstance(exc, ContractError):
+            if not isinstance(exc, ContractError | OutcomeError):
                 self.logger.exception("%s %s: the parser broke on %s", self.name, call.operation, response.url)
             async for another in self._after_failure(response.request, exc, page):
                 yield another
@@ -153,17 +153,18 @@ class SiteSpider(Spider):
             yield self._again(response.request, call, meta["fw_strategy"][0] + 1, shell=dump_items(parsed.items))
             return
         items, counted = self._limited(call, parsed)
+        following = self._following(call, parsed, counted)
+        held = parsed.held and following is not None
         stamp = self._stamp(call, response.url)
-        for place, item in enumerate(items):
+        for place, item in enumerate(() if held else items):
             stamp(item, place)
             self.complete(item, response)
             yield item
-        following = self._following(call, parsed, counted)
         if following is None:
             await self._end(meta)
             return
         try:
-            yield self._again(response.request, following, 0)
+            yield self._again(response.request, following, 0, shell=dump_items(items) if held else None)
         except ArgumentError as exc:
             async for another in self._after_failure(response.request, exc, None):
                 yield another
@@ -176,8 +177,9 @@ class SiteSpider(Spider):
         again = self._request(call, strategy, request.meta.get("fw_session"), priority=request.priority)
         if request.meta.get("fw_session_ends"):
             again.meta["fw_session_ends"] = True
-        if strategy and (shell or request.meta.get("fw_shell")):
-            again.meta["fw_shell"] = shell or request.meta["fw_shell"]
+        kept = shell or (request.meta.get("fw_shell") if strategy else None)
+        if kept:
+            again.meta["fw_shell"] = kept
         return again
 
     @staticmethod
