@@ -29,6 +29,7 @@ from fetchworker.items.social import (
     PageLink,
     Place,
     Post,
+    PostRef,
     Profile,
     SocialLink,
 )  # fmt: skip
@@ -63,6 +64,7 @@ __all__ = [
     "Place",
     "Position",
     "Post",
+    "PostRef",
     "Product",
     "Profile",
     "Review",
