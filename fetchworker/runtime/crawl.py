@@ -11,13 +11,14 @@ import gc
 import logging
 import secrets
 import time
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from fetchworker.errors import ExportError
+from fetchworker.errors import ExportError, RedisUnavailableError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.pace import Pace, Waits
@@ -241,8 +242,10 @@ class Runtime:
             await (await self.sessions()).save(self.site, name, session)
 
     async def drop_session(self, name: str) -> None:
-        """Forget a session that nobody will ask for again."""
-        await (await self.sessions()).drop(self.site, name)
+        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over."""
+        if self._sessions is not None:  # else none was ever stored
+            with suppress(RedisUnavailableError):
+                await self._sessions.drop(self.site, name)
 
     def mint(self, name: str) -> Session:
         """A fresh identity; unstored when ``name`` is empty."""
@@ -324,10 +327,7 @@ class Runtime:
         """Write the failure line of a request that ended without its data."""
         meta = request.meta
         record = failure_record(request, error, self.site, downloaded=page is not None)
-        if page is not None:
-            record["evidence_file"] = self.records.evidence(
-                f"{meta.get('fw_request_id')}-{self.records.failures}.bin", page.body
-            )
+        record["evidence_file"] = meta.get("fw_evidence")
         self.count(f"failed/{self.site}/{record['type']}")
         self.records.failure(record)
         with bound(**from_meta(meta, self.site)):

@@ -115,6 +115,11 @@ def forget_secrets() -> None:
     _secrets.clear()
 
 
+def hide_registered(text: str) -> str:
+    """``text`` without the values that were registered, and otherwise as it is."""
+    return _secrets.hide(text)
+
+
 def redact(text: str) -> str:
     """``text`` without credentials."""
     text = _secrets.hide(text)

@@ -124,6 +124,9 @@ def test_a_worker_opens_no_port_either(project, silent, redis):
     assert "Traceback" not in worker.communicate(timeout=60)[1].decode()
 
 
+ONE_FAILED = {"fetchworker/failed/x/FETCH_ERROR": 1}
+
+
 @pytest.mark.parametrize(
     ("stats", "good"),
     [
@@ -131,6 +134,15 @@ def test_a_worker_opens_no_port_either(project, silent, redis):
         ({"finish_reason": "finished"}, True),
         ({"finish_reason": "finished", "item_scraped_count": 3, "fetchworker/failed/x/FETCH_ERROR": 2}, True),
         ({"finish_reason": "finished", "fetchworker/failed/x/FETCH_ERROR": 2}, False),
+        ({"finish_reason": "finished", "fetchworker/failed/x/NOT_FOUND_UPSTREAM": 2}, True),
+        (
+            {
+                "finish_reason": "finished",
+                "fetchworker/failed/x/NOT_FOUND_UPSTREAM": 2,
+                "fetchworker/failed/x/FETCH_ERROR": 1,
+            },
+            False,
+        ),
         ({"finish_reason": "closespider_itemcount", "item_scraped_count": 3}, True),
         ({"finish_reason": "shutdown", "item_scraped_count": 3}, False),
         ({"finish_reason": "export_error", "item_scraped_count": 3}, False),
