@@ -61,10 +61,12 @@ class SiteSpider(Spider):
         name: the site's name in sites.yaml, in ``scrapy crawl`` and in routes.
         warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
+        gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
     """
 
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
+    gate: ClassVar[staticmethod[[Page], Fetch | None] | None] = None
     operations: ClassVar[Mapping[str, Operation]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -148,7 +150,7 @@ class SiteSpider(Spider):
         page = page_of(response)
         try:
             parsed = await self._parsed(self.operations[call.operation].parse, page, call)
-        except Exception as exc:  # a parser's bug must not cost the call its other ways
+        except Exception as exc:  # noqa: BLE001  # a parser's bug must not cost the call its other ways
             if not isinstance(exc, OutcomeError):  # that is no surprise to the parser
                 await self._drifted(response.request, call, page, exc)
             async for another in self._after_failure(response.request, exc, page):
