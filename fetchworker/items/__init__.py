@@ -15,7 +15,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from fetchworker.errors import ItemInvalidError
-from fetchworker.items.ads import Ad, AdAnalytics, Advertiser, AdvertiserRef, MetricSeries, Trend, TrendPoint
+from fetchworker.items.ads import (
+    Ad,
+    AdAnalytics,
+    Advertiser,
+    AdvertiserRef,
+    AudienceShare,
+    MetricSeries,
+    Trend,
+    TrendPoint,
+)
 from fetchworker.items.base import Availability, Item, Link, ListingType, Media, Part, contact, plain, without_contact
 from fetchworker.items.fetched import FetchResult, Page
 from fetchworker.items.shop import Product, Review, SearchPage, SearchResult, Seller, Variant
@@ -41,6 +50,7 @@ __all__ = [
     "AdAnalytics",
     "Advertiser",
     "AdvertiserRef",
+    "AudienceShare",
     "Author",
     "Availability",
     "Comment",
