@@ -33,6 +33,7 @@ sites:
   ebay: {proxy: required, robots: ignore}
   linktree: {proxy: required, robots: ignore}
   threads: {proxy: required, robots: ignore}
+  meta: {proxy: required, robots: ignore}
   fetch: {proxy: required, robots: ignore}
 """
 _TICK = 0.2

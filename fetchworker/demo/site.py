@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fetchworker.demo import ebay, linktree, threads
+from fetchworker.demo import ad_library, ebay, linktree, threads
 from fetchworker.demo.behaviour import CALM, Behaviour, BehaviourConfig
 from fetchworker.demo.bench import bench_app
 from fetchworker.demo.instagram import HOSTS, Instagram, cdn_app
@@ -26,16 +26,17 @@ class Site:
     ebay: ebay.Ebay
     linktree: linktree.Linktree
     threads: threads.Threads
+    ad_library: ad_library.AdLibrary
     behaviour: Behaviour
 
 
 def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None = None) -> Site:
     """Put the demo together.
 
-    ``www.instagram.com`` and ``i.instagram.com`` are the main play, ``scontent.cdninstagram.com`` its pictures; eBay's
-    hosts, ``linktr.ee`` and Threads' play those sites (eBay challenges exits where the behaviour blocks them, Threads
-    behaves as instagram does); ``bench.example``
-    has the benchmark pages, and every other host, ``localhost`` too, the test routes.
+    ``www.instagram.com`` and ``i.instagram.com`` are the main play, ``scontent.cdninstagram.com`` its pictures; hosts
+    of eBay, Linktree, Threads and the Ad Library play those sites (eBay challenges exits where the behaviour blocks
+    them, Meta's behave as instagram does); ``bench.example`` has the benchmark pages, and every other host, ``localhost``
+    too, the test routes.
     """
     instagram = Instagram(seed=seed)
     behaviour = Behaviour(instagram, config, log)
@@ -44,5 +45,7 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
     words = threads.Threads(instagram.world, seed=seed)
     hosts: dict[str, App] = {**dict.fromkeys(HOSTS, behaviour), **dict.fromkeys(ebay.HOSTS, market)}
     hosts |= dict.fromkeys(threads.HOSTS, Behaviour(words, config, log))
+    ads = ad_library.AdLibrary(seed=seed)
+    hosts |= {ad_library.HOST: Behaviour(ads, config, log, cookie="datr"), ad_library.API_HOST: ads}
     hosts |= {linktree.HOST: link_pages, CDN: cdn_app, "bench.example": bench_app}
-    return Site(by_host(hosts, lab_app), instagram, market, link_pages, words, behaviour)
+    return Site(by_host(hosts, lab_app), instagram, market, link_pages, words, ads, behaviour)
