@@ -35,8 +35,8 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
 
     ``www.instagram.com`` and ``i.instagram.com`` are the main play, ``scontent.cdninstagram.com`` its pictures; hosts
     of eBay, Linktree, Threads and the Ad Library play those sites (eBay challenges exits where the behaviour blocks
-    them, Meta's behave as instagram does); ``bench.example`` has the benchmark pages, and every other host, ``localhost``
-    too, the test routes.
+    them, Meta's behave as instagram does); ``bench.example`` has the benchmark pages, and every other host,
+    ``localhost`` too, the test routes.
     """
     instagram = Instagram(seed=seed)
     behaviour = Behaviour(instagram, config, log)

@@ -109,8 +109,10 @@ class RepliesParams(Paged):
         return self
 
 
-class LikersParams(Paged):
-    """Which post."""
+class LikersParams(Params):
+    """Which post, and how many of them; the site gives them in one go."""
+
+    limit: int | None = Field(default=None, ge=1, description="stop after so many accounts")
 
     shortcode: Shortcode = None
     id: MediaId = None
