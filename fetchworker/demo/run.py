@@ -34,6 +34,8 @@ sites:
   linktree: {proxy: required, robots: ignore}
   threads: {proxy: required, robots: ignore}
   meta: {proxy: required, robots: ignore}
+  walmart: {proxy: required, robots: ignore}
+  ads_transparency: {proxy: required, robots: ignore}
   fetch: {proxy: required, robots: ignore}
 """
 _TICK = 0.2

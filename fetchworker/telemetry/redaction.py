@@ -31,7 +31,7 @@ _FEW = 16
 _FIELD_WORDS = ("passw", "secret", "key", "token")
 
 # Quantifiers are possessive or bounded: the text may come from a hostile page.
-_QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\++"(?:[^"\\]|\\(?!"))*+)"""
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\++"[^"\\]*(?:\\(?!")[^"\\]*)*)"""
 _HEADER = rf"""
     \b((?:proxy-)?authorization|(?:set-)?cookie)\b   # Cookie
     (\\*["']\s*[:=,]\s*|\s*[:=]\s*)                 # Cookie: a    'Cookie': 'a'    ('Cookie', 'a')

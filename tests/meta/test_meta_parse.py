@@ -165,7 +165,7 @@ class TestArchive:
         }  # fmt: skip
         (ad, page) = site.parsed("ads_archive", self.answer(raw), query="vote").items
         assert (ad.id, ad.advertiser.name, ad.payer) == ("408", "The Party of Nobody", "Nobody Ltd")
-        assert (ad.start_date, ad.started_at, ad.end_date) == ("2026-05-13", "2026-05-13T15:30:13Z", "2026-05-16")
+        assert (ad.start_date, ad.first_shown_at, ad.end_date) == ("2026-05-13", "2026-05-13T15:30:13Z", "2026-05-16")
         assert (ad.spend_min, ad.spend_max, ad.currency) == ("0", "99", "EUR")
         assert (ad.impressions_min, ad.impressions_max) == (5000, None)
         assert (ad.age_min, ad.age_max, ad.locations) == (18, 65, ["Malta"])

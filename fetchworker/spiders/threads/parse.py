@@ -14,7 +14,7 @@ from fetchworker import items
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.spiders.metafamily.body import Body, read
-from fetchworker.spiders.reading.values import count, text
+from fetchworker.spiders.reading.values import count
 from fetchworker.spiders.threads import parse_post, parse_shapes, parse_shell
 from fetchworker.spiders.threads.parse_shapes import Listing, Thread, Wanted, number_of
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PRIVATE, NAME_ONLY = "private", "name_only"
 #: the cursor of a page that told an account's number and nothing else, before the cursor that was asked for
 RESOLVED = "resolved:"
+_PAGE = re.compile(r"<(?:html|head|script|body)\b", re.IGNORECASE)
 _VIEWS = re.compile(r'"BarcelonaLoggedOutExpansionGating"\s*,\s*\[\]\s*,\s*\{\s*"view_counts"\s*:\s*(\d{1,15})')
 
 
@@ -143,4 +144,4 @@ def likers(page: Page, call: Call[Any]) -> Parsed:  # noqa: ARG001  # the signat
 
 def _nothing(body: Body, path: str, what: str) -> Exception:
     """A page is expected to hold data only where the server puts it in; an answer always is."""
-    return ContractError(path) if body.html is None or not text(body.html) else parse_shell.challenge(what)
+    return parse_shell.challenge(what) if _PAGE.search(body.html or "") else ContractError(path)
