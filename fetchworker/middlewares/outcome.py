@@ -21,6 +21,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire, page_of
 from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
+from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_verdict, wait
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import Refusals
@@ -56,6 +57,7 @@ class OutcomeMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._refusals = Refusals(self._runtime)
+        self._gate = Gate(crawler)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
     @classmethod
@@ -74,6 +76,10 @@ class OutcomeMiddleware:
         verdict = classify(page, site=runtime.site, request_url=request.url)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        if verdict.outcome is Outcome.CHALLENGE:
+            through = await self._gate.passed(request, page, wire)
+            if through is not None:
+                return through
         blamed = self._refusals.learn(wire, page, verdict)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):

@@ -33,7 +33,8 @@ def refused(path: Path) -> str:
 
 def test_the_shipped_file_is_right():
     sites = load_sites(ROOT / "sites.yaml")
-    assert list(sites) == ["instagram", "ebay", "linktree", "walmart", "ads_transparency", "fetch"]
+    named = ["instagram", "ebay", "linktree", "threads", "meta", "walmart", "ads_transparency", "fetch"]
+    assert list(sites) == named
     assert sites.warnings == ()
     instagram, fetch = sites["instagram"], sites["fetch"]
     assert (instagram.proxy, instagram.concurrency, instagram.delay, instagram.robots) == (
