@@ -31,7 +31,7 @@ from fetchworker.spiders.paging import dump_items, is_shell, load_items, turn
 from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, request_id
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from typing import Self
 
     from scrapy import Request
@@ -58,10 +58,12 @@ class SiteSpider(Spider):
         name: the site's name in sites.yaml, in ``scrapy crawl`` and in routes.
         warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
+        compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
     """
 
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
+    compute_tokens: ClassVar[staticmethod[[str, int], dict[str, str]] | None] = None
     operations: ClassVar[Mapping[str, Operation]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -86,6 +88,11 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.runtime = Runtime.open(crawler, site=cls.name, private=spider.started is not None)
         return spider
+
+    @classmethod
+    def visits(cls, url: str) -> Sequence[Fetch]:  # noqa: ARG003  # sites of several hosts look at it
+        """What a session visits, in this order, before requests to ``url`` that need its warm-up."""
+        return (cls.warmup,) if cls.warmup is not None else ()
 
     # ── requests ─────────────────────────────────────────────────────────────────────────────────────────────────
 
