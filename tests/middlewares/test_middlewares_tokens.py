@@ -7,6 +7,7 @@ from fetchworker.demo.lab import as_json, text
 
 URL = "https://lab.example"
 
+
 async def test_the_visits_of_an_address_are_made_in_their_order_by_one_identity(drive, driven):
     class Visiting(driven):
         @classmethod
