@@ -20,8 +20,8 @@ class Ad(Item):
 
     ``start_date``, ``end_date`` and ``last_seen`` are days; ``spend_*`` are amounts in ``currency``; ``ctr`` is a share
     between 0 and 1; ``platforms`` and ``countries`` are the site's words and ISO 3166 codes where it gives codes.
-    ``reach_min`` and ``reach_max`` are the ends of a site's bucket of viewers, ``cost_level`` is its own step of spending
-    (1 to 3, say), ``shares`` how often the ad was shared.
+    ``reach_min`` and ``reach_max`` are the ends of a site's bucket of viewers, ``cost_level`` is its own step of
+    spending (1 to 3, say), ``shares`` how often the ad was shared.
     """
 
     kind: Literal["ad"] = "ad"
