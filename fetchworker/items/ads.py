@@ -21,7 +21,8 @@ class Ad(Item):
     ``start_date``, ``end_date`` and ``last_seen`` are days; ``spend_*`` are amounts in ``currency``; ``ctr`` is a share
     between 0 and 1; ``platforms`` and ``countries`` are the site's words and ISO 3166 codes where it gives codes.
     ``reach_min`` and ``reach_max`` are the ends of a site's bucket of viewers, ``cost_level`` is its own step of
-    spending (1 to 3, say), ``shares`` how often the ad was shared.
+    spending (1 to 3, say), ``shares`` how often the ad was shared. ``rejected_in`` are the countries where the site has
+    stopped the ad.
     """
 
     kind: Literal["ad"] = "ad"
@@ -34,6 +35,7 @@ class Ad(Item):
     format: str | None = None
     platforms: list[str] = []
     countries: list[str] = []
+    rejected_in: list[str] = []
     title: str | None = None
     text: str | None = None
     caption: str | None = None
