@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fetchworker.demo import ebay, linktree
+from fetchworker.demo import ebay, linktree, tiktok_ads, tiktok_shop
 from fetchworker.demo.behaviour import CALM, Behaviour, BehaviourConfig
 from fetchworker.demo.bench import bench_app
 from fetchworker.demo.instagram import HOSTS, Instagram, cdn_app
@@ -25,6 +25,8 @@ class Site:
     instagram: Instagram
     ebay: ebay.Ebay
     linktree: linktree.Linktree
+    tiktok_shop: tiktok_shop.TiktokShop
+    tiktok_ads: tiktok_ads.TiktokAds
     behaviour: Behaviour
 
 
@@ -32,13 +34,17 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
     """Put the demo together.
 
     ``www.instagram.com`` and ``i.instagram.com`` are the main play, ``scontent.cdninstagram.com`` its pictures; eBay's
-    hosts and ``linktr.ee`` play those sites (eBay challenges exits where the behaviour blocks them); ``bench.example``
-    has the benchmark pages, and every other host, ``localhost`` too, the test routes.
+    hosts, ``linktr.ee`` and those of TikTok play those sites (eBay and TikTok turn exits away once where the behaviour
+    blocks them); ``bench.example`` has the benchmark pages, and every other host, ``localhost`` too, the test routes.
     """
     instagram = Instagram(seed=seed)
     behaviour = Behaviour(instagram, config, log)
     market = ebay.Ebay(seed=seed, challenge_exits=config.block_exits != 0, log=log)
     link_pages = linktree.Linktree(instagram.world)
+    wary = config.block_exits != 0
+    shop = tiktok_shop.TiktokShop(challenge_exits=wary, log=log)
+    ads = tiktok_ads.TiktokAds(block_exits=wary, stale_after=2 if wary else None, log=log)
     hosts: dict[str, App] = {**dict.fromkeys(HOSTS, behaviour), **dict.fromkeys(ebay.HOSTS, market)}
     hosts |= {linktree.HOST: link_pages, CDN: cdn_app, "bench.example": bench_app}
-    return Site(by_host(hosts, lab_app), instagram, market, link_pages, behaviour)
+    hosts |= {**dict.fromkeys(tiktok_shop.HOSTS, shop), **dict.fromkeys(tiktok_ads.HOSTS, ads)}
+    return Site(by_host(hosts, lab_app), instagram, market, link_pages, shop, ads, behaviour)
