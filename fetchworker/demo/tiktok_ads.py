@@ -1,7 +1,7 @@
 """The demo plays TikTok's ad library and Creative Center, with invented advertisers.
 
-The library answers 421 to those who have not asked for ``/location`` and then ``/support-regions`` from the same exit, and
-to a handshake that has grown old. Its ``has_more`` never ends; the cursor does. The Creative Center wants its three
+The library answers 421 to those who have not asked for ``/location`` and then ``/support-regions`` from the same exit,
+and to a handshake that has grown old. Its ``has_more`` never ends; the cursor does. The Creative Center wants its three
 headers, and an account for the country ``ZZ``; its list of videos was given up.
 """
 
@@ -218,8 +218,8 @@ def _hashtags(query: Mapping[str, str]) -> dict[str, Any]:
 
 def _sounds(query: Mapping[str, str]) -> dict[str, Any]:
     shown, pages = _page(query, 2)
-    return {"sound_list": [{"clip_id": f"740000000000000000{n}", "title": f"Song of the wheel {n}", "author": "The Kilns",
-                            "rank": n + 1, "country_code": "US", "duration": 22,
+    return {"sound_list": [{"clip_id": f"740000000000000000{n}", "title": f"Song of a wheel {n}", "rank": n + 1,
+                            "author": "The Kilns", "country_code": "US", "duration": 22,
                             "link": f"https://www.tiktok.com/music/x-740000000000000000{n}"} for n in shown],
             "pagination": pages}  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""The demo plays TikTok Shop: products of both generations of pages, their reviews, searches, and the puzzle before them.
+"""The demo plays TikTok Shop: products of both generations of pages, reviews, searches, and the puzzle before them.
 
-A visitor who has not been on www.tiktok.com gets the shell of a page without data. Calls of scripts are taken from those
-who come from the page that makes them, with its cookies: others get an empty answer, or code 100000.
+A visitor who has not been on www.tiktok.com gets the shell of a page without data. Calls of scripts are taken from
+those who come from the page that makes them, with its cookies: others get an empty answer, or code 100000.
 """
 
 from __future__ import annotations

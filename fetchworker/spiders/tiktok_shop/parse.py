@@ -39,18 +39,20 @@ def product(page: Page, call: Call[Any]) -> Parsed:
 def reviews(page: Page, call: Call[Any]) -> Parsed:
     """Reviews: those that the product's page shows, or a page of all."""
     found = body(page)
-    first = call.cursor is None
-    asked = getattr(call.params, "product", None)
-    if first and _has_product(found):
+    on_page = call.cursor is None and _has_product(found)
+    asked, judged = getattr(call.params, "product", None), None
+    if on_page:
         made = parse_product.product(found)
         _check(made.id, call)
-        asked = made.id
+        asked, judged = made.id, made.reviews_count
     url = contract.product_url(asked) if asked else None
     listed = parse_reviews.reviews(found, asked, url)
+    if listed is None and on_page:  # a page need not show any
+        listed = parse_reviews.Reviews((), judged, more=bool(judged))
     if listed is None:
         raise ContractError("product_reviews | product_info.product_detail_review")
     items, given = _fresh(listed.items, call)
-    cursor = _next_reviews(call, listed, on_page=first and _has_product(found))
+    cursor = _next_reviews(call, listed, on_page=on_page)
     if not items and call.page > _FIRST_LEGS:
         cursor = None
     end = PageItem.draft(next_cursor=cursor, total=listed.total, exhausted=cursor is None, url=url)
@@ -92,9 +94,9 @@ def _has_product(found: Any) -> bool:
 
 def _next_reviews(call: Call[Any], listed: parse_reviews.Reviews, *, on_page: bool) -> str | None:
     """The number of the next page; the interface counts from 1 whatever the product's page has shown."""
-    if not listed.more or not listed.items:
-        return None
-    return "1" if on_page else str(int(call.cursor or "1") + 1)
+    if on_page:
+        return "1" if listed.more else None
+    return str(int(call.cursor or "1") + 1) if listed.more and listed.items else None
 
 
 def _fresh(items: Iterable[Any], call: Call[Any]) -> tuple[list[Item], list[str]]:
