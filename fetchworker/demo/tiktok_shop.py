@@ -271,7 +271,7 @@ def _token(guest: str, words: str) -> str:
 
 
 def _found(words: str) -> list[int]:
-    return [place for place in range(COUNT) if all(word in _title(place) for word in words.lower().split())]
+    return [place for place in range(COUNT) if all(word in _title(place).lower() for word in words.lower().split())]
 
 
 def _search(words: str, request: RequestInfo) -> Reply:

@@ -32,6 +32,8 @@ LIBRARY_DAYS = 90
 #: the library's ``query_type``: words, one advertiser's ids, neither (2026-09; 3 was seen for words in 2025)
 BY_WORDS, BY_ADVERTISER, BY_NOTHING = "1", "2", ""
 
+#: the page of the top ads
+TOP_ADS = f"{CENTER}/business/creativecenter/inspiration/topads/pc/en"
 CENTER_SIZE = 20
 PERIODS = (7, 30, 180)
 ORDERS = ("for_you", "impression", "ctr", "play_2s_rate", "play_6s_rate", "cvr", "like")
@@ -170,8 +172,7 @@ def radar(path: str, asked: Mapping[str, Any], *, referer: str) -> Fetch:
 
 def top_ads(asked: Mapping[str, Any], page: int) -> Fetch:
     """A page of the top ads."""
-    wanted = {**asked, "page": page, "limit": CENTER_SIZE}
-    return radar("top_ads/v2/list", wanted, referer=f"{CENTER}/business/creativecenter/inspiration/topads/pc/en")
+    return radar("top_ads/v2/list", {**asked, "page": page, "limit": CENTER_SIZE}, referer=TOP_ADS)
 
 
 def like_ad(ad: str) -> Fetch:
@@ -197,4 +198,9 @@ def trends(kind: str, asked: Mapping[str, Any], page: int) -> Fetch:
     wanted[listed.country] = wanted.pop("country", None)
     if kind == "product":
         wanted["last"] = wanted.pop("period", None)
-    return radar(listed.path, wanted, referer=f"{CENTER}/business/creativecenter/{listed.page}/pc/en")
+    return radar(listed.path, wanted, referer=trends_url(kind))
+
+
+def trends_url(kind: str) -> str:
+    """The page of a list of trends."""
+    return f"{CENTER}/business/creativecenter/{TRENDS[kind].page}/pc/en"

@@ -12,7 +12,7 @@ from fetchworker.errors import ContractError
 from fetchworker.items import Page as PageItem
 from fetchworker.spiders.reading.values import count, flag, ident, mapping, text
 from fetchworker.spiders.tiktok_ads import contract, parse_ads, parse_analytics, parse_library, parse_trends
-from fetchworker.spiders.tiktok_ads.parse_body import answer, data, next_page, total
+from fetchworker.spiders.tiktok_ads.parse_body import answer, asked_of, data, next_page, total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def library(page: Page, call: Call[Any]) -> Parsed:
         return _detail(listed, call)
     if not isinstance(listed, list):
         raise ContractError("data")
-    region = getattr(call.params, "region", None)
+    region = asked_of(page, "region")
     known = set(call.state.get("given", ()))
     raws = [raw for raw in map(mapping, listed) if (number := ident(raw.get("id"))) and number not in known]
     ads = [parse_library.ad(raw, None if region == _ALL else region) for raw in raws]
@@ -66,7 +66,7 @@ def top_ads(page: Page, call: Call[Any]) -> Parsed:
     listed = parse_ads.materials(found)
     if listed is None:
         raise ContractError("data.materials")
-    return _paged([parse_ads.ad(raw) for raw in listed], found, call)
+    return _paged([parse_ads.ad(raw) for raw in listed], found, call, contract.TOP_ADS)
 
 
 def top_ad(page: Page, call: Call[Any]) -> Parsed:
@@ -82,7 +82,7 @@ def top_ad(page: Page, call: Call[Any]) -> Parsed:
 def top_ad_analytics(page: Page, call: Call[Any]) -> Parsed:
     """One curve of an ad, or its place among others; the other metrics follow."""
     asked = getattr(call.params, "metric", None)
-    metric = call.cursor or asked or parse_analytics.metric_of(page.url)
+    metric = call.cursor or asked or asked_of(page, "metric")
     made = parse_analytics.analytics(data(page), metric)
     if made is None:
         raise ContractError("data.analysis | data.*_percentile")
@@ -101,17 +101,18 @@ def _next_metric(metric: str | None) -> str | None:
 def trends(page: Page, call: Call[Any]) -> Parsed:
     """A page of a list of what is popular."""
     found = data(page)
-    params = call.params
-    asked = parse_trends.Asked(getattr(params, "country", None), getattr(params, "period", None))
-    made = parse_trends.trends(found, asked)
+    url = contract.trends_url(getattr(call.params, "type", "hashtag"))
+    period = asked_of(page, "period") or asked_of(page, "last")
+    country = asked_of(page, "country_code") or asked_of(page, "creator_country")
+    made = parse_trends.trends(found, parse_trends.Asked(country, period, url))
     if made is None:
         raise ContractError("data.list | data.sound_list | data.keyword_list | data.creators | data.info")
-    return _paged(made, found, call)
+    return _paged(made, found, call, url)
 
 
-def _paged(items: Sequence[Item], found: Mapping[str, Any], call: Call[Any]) -> Parsed:
+def _paged(items: Sequence[Item], found: Mapping[str, Any], call: Call[Any], url: str) -> Parsed:
     cursor = next_page(found, int(call.cursor or "1"), empty=not items)
-    end = PageItem.draft(next_cursor=cursor, total=total(found), exhausted=cursor is None)
+    end = PageItem.draft(next_cursor=cursor, total=total(found), exhausted=cursor is None, url=url)
     return Parsed([*items, end], cursor)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
 
 from fetchworker.items import AdAnalytics, MetricSeries
 from fetchworker.spiders.reading.values import count, mapping, sequence
@@ -31,12 +30,6 @@ def analytics(found: Mapping[str, Any], metric: str | None) -> AdAnalytics | Non
         if (name := _snake(key)) in contract.PERCENTILES and _is_number(value)
     ]
     return AdAnalytics.draft(percentile=places) if places else None
-
-
-def metric_of(url: str | None) -> str | None:
-    """The metric that an address asks for."""
-    asked = dict(parse_qsl(urlsplit(url or "").query)).get("metric")
-    return asked if asked in contract.METRICS else None
 
 
 def _points(value: Any) -> list[float | None]:

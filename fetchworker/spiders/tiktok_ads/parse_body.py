@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
@@ -50,6 +51,11 @@ def data(page: Page) -> Mapping[str, Any]:
     if "data" in found or not any(isinstance(value, list) for value in found.values()):
         raise ContractError("data")
     return found
+
+
+def asked_of(page: Page, name: str) -> str | None:
+    """What the answer's own address asked for."""
+    return dict(parse_qsl(urlsplit(page.url or "").query)).get(name)
 
 
 def total(found: Mapping[str, Any]) -> int | None:

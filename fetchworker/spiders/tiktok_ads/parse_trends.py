@@ -37,7 +37,8 @@ class Asked(NamedTuple):
     """What the list was asked for."""
 
     country: str | None = None
-    period: int | None = None
+    period: str | None = None
+    url: str | None = None
 
 
 def trends(found: Mapping[str, Any], asked: Asked) -> list[Trend] | None:
@@ -49,7 +50,7 @@ def trends(found: Mapping[str, Any], asked: Asked) -> list[Trend] | None:
         one = _trend(found[_ONE], asked)
         return [one] if one is not None else []
     if isinstance(found.get(_WORDS), list):
-        return [Trend.draft(name=word) for entry in found[_WORDS] if (word := text(entry))]
+        return [Trend.draft(name=word, url=asked.url) for entry in found[_WORDS] if (word := text(entry))]
     return None
 
 
@@ -70,7 +71,7 @@ def _trend(raw: Mapping[str, Any], asked: Asked) -> Trend | None:
         country=_country(raw) or asked.country,
         period=f"{asked.period}d" if asked.period else None,
         trend=[point for key in _CURVES for point in _points(raw.get(key))],
-        url=_first(raw, _LINKS, link),
+        url=_first(raw, _LINKS, link) or asked.url,
         extra=_extra(raw),
     )
 

@@ -72,8 +72,10 @@ def search(page: Page, call: Call[Any]) -> Parsed:
     after = parse_search.following(listed)
     cursor = _dumped(after) if after and results else None
     related = parse_search.related(found)
+    words, region = getattr(call.params, "query", None), getattr(call.params, "region", contract.REGION)
     summary = SearchPage.draft(
-        query=getattr(call.params, "query", None),
+        query=words,
+        url=contract.search_url(words, region) if words else None,
         page=call.page,
         next_cursor=cursor,
         results_count=len(results),
