@@ -62,7 +62,7 @@ def found(body: Body) -> Found:
 def _holders(body: Body) -> list[Mapping[str, Any]]:
     """What may hold the product: components first, the page's global copy (which lags behind) last."""
     shared = mapping(dig(body.config, "global_data", "product_info"))
-    return [*body.holding("product_info"), *([shared] if shared else [])]
+    return [*body.holding("product_info"), *([shared] if shared else []), *body.holding("error_code")]
 
 
 def _is_product(info: Mapping[str, Any]) -> bool:
