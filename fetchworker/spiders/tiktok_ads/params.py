@@ -72,6 +72,16 @@ def _day(value: Any) -> Any:
         raise ValueError("must be a day such as 2026-01-31") from None
 
 
+def _period(days: tuple[int, ...]) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        found = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+        if isinstance(found, int) and found not in days:
+            raise ValueError(f"must be one of {', '.join(map(str, days))}")
+        return found
+
+    return BeforeValidator(check)
+
+
 def _words(value: Any) -> Any:
     found = " ".join(value.split()) if isinstance(value, str) else value
     if found == "":
@@ -162,7 +172,7 @@ class TopAdsParams(Paged):
 
     query: Query = None
     country: Country = None
-    period: Literal[contract.PERIODS] = Field(default=30, description="days: 7, 30 or 180")  # type: ignore[valid-type]
+    period: Annotated[int, _period(contract.PERIODS), Field(description="days: 7, 30 or 180")] = 30
     sort: Literal[contract.ORDERS] = Field(default="for_you", description="order of the ads")  # type: ignore[valid-type]
     industry: Industry = None
     language: Word = Field(default=None, description="language of the ads, such as en")
@@ -200,7 +210,7 @@ class TrendsParams(Paged):
 
     type: Literal[tuple(contract.TRENDS)] = Field(default="hashtag", description="what to list")  # type: ignore[valid-type]
     country: Country = None
-    period: Literal[contract.TREND_PERIODS] = Field(default=7, description="days: 7, 30, 90, 120 or 180")  # type: ignore[valid-type]
+    period: Annotated[int, _period(contract.TREND_PERIODS), Field(description="days: 7, 30, 90, 120 or 180")] = 7
     industry: Industry = None
     query: Query = None
     sort: Word = Field(default=None, description="the site's word for another order")
