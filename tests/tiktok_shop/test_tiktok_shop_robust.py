@@ -16,7 +16,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=6,
 )
-SLOW = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def attempt(site, operation, body, **values):
