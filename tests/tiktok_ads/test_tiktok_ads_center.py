@@ -195,6 +195,10 @@ def test_one_things_record_and_proposed_words(site):
         ["743"],
         ["Schönes"],
     )
+    other = site.parsed("trends", site.answer({"sound": {"clip_id": "74", "title": "Lied"}, "pagination": {}}))
+    assert (other.items[0].id, other.items[0].name) == ("74", "Lied")
+    films = site.parsed("trends", site.answer({"video_list": ["743", 744, None]}))
+    assert [item.__dict__.get("id") for item in films.items[:-1]] == ["743", "744"]
     words = site.parsed("trends", site.answer({"query": ["jetzt", "", None]}))
     assert [item.__dict__.get("name") for item in words.items[:-1]] == ["jetzt"]
     assert [item.kind for item in site.parsed("trends", site.answer({"info": {"post": 1}})).items] == ["page"]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def materials(found: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """The ads of a list, None when the answer holds no list."""
-    listed = found.get("materials")
-    if not isinstance(listed, list):
+    listed = next((found[key] for key in ("materials", "list") if isinstance(found.get(key), list)), None)
+    if listed is None:
         return None
     return [entry for entry in map(mapping, listed) if ident(entry.get("id"))]
 

@@ -11,14 +11,14 @@ from fetchworker.spiders.tiktok_ads.parse_body import day, share
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: keys under which lists stand, and one thing's record
-_LISTS = ("list", "sound_list", "keyword_list", "creators", "videos", "items")
+#: keys under which lists stand, the known ones first; the site has had others and may have more
+_LISTS = ("list", "sound_list", "keyword_list", "creators", "videos", "items", "query")
+#: one thing's record
 _ONE = "info"
-#: words that the site proposes
-_WORDS = "query"
+_NO_THING = "pagination"
 #: where each kind keeps its number, name and address; the first that says something is taken
 _IDS = ("hashtag_id", "hashtagID", "clip_id", "song_id", "user_id", "tcm_id", "item_id", "id")
-_NAMES = ("hashtag_name", "hashtagName", "keyword", "nick_name", "title", "url_title", "name")
+_NAMES = ("hashtag_name", "hashtagName", "keyword", "nick_name", "title", "url_title", "sentence", "name", "label")
 _LINKS = ("tt_link", "link", "item_url", "video_url")
 _POSTS = ("publish_cnt", "publishCnt", "post", "publish_cnt_all")
 _VIEWS = ("video_views", "videoViews", "vv", "video_views_all")
@@ -43,15 +43,26 @@ class Asked(NamedTuple):
 
 def trends(found: Mapping[str, Any], asked: Asked) -> list[Trend] | None:
     """The things of a list, None when the answer holds none of its forms."""
-    for key in _LISTS:
-        if isinstance(found.get(key), list):
-            return [made for entry in found[key] if (made := _trend(mapping(entry), asked)) is not None]
-    if isinstance(found.get(_ONE), dict):
-        one = _trend(found[_ONE], asked)
-        return [one] if one is not None else []
-    if isinstance(found.get(_WORDS), list):
-        return [Trend.draft(name=word, url=asked.url) for entry in found[_WORDS] if (word := text(entry))]
-    return None
+    listed = [found[key] for key in _LISTS if isinstance(found.get(key), list)]
+    listed += [value for key, value in found.items() if isinstance(value, list) and value and key not in _LISTS]
+    records = [found[key] for key in (_ONE, *found) if isinstance(found.get(key), dict) and key != _NO_THING]
+    if listed and not isinstance(found.get(_ONE), dict):
+        return [made for entry in listed[0] if (made := _entry(entry, asked)) is not None]
+    if not records:
+        return None
+    one = _trend(records[0], asked)
+    return [] if one is None else [one]
+
+
+def _entry(entry: Any, asked: Asked) -> Trend | None:
+    """One thing of a list: a record, a word, or a number alone."""
+    if isinstance(entry, dict):
+        return _trend(entry, asked)
+    told = ident(entry)
+    if told is None:
+        return None
+    name, number = (None, told) if told.isdecimal() else (told, None)
+    return Trend.draft(id=number, name=name, url=asked.url)
 
 
 def _trend(raw: Mapping[str, Any], asked: Asked) -> Trend | None:
