@@ -96,6 +96,23 @@ class Media(Part):
     alt: str | None = None
 
 
+#: where in ``extra`` parsers put mail addresses and telephone numbers that a page shows as such
+CONTACT = "contact"
+
+
+def contact(**found: Any) -> dict[str, Any]:
+    """Contact data for ``extra``: ``email``, ``phone``, ``links``; empty when the page shows none."""
+    told = {name: value for name, value in found.items() if value not in (None, "", [])}
+    return {CONTACT: told} if told else {}
+
+
+def without_contact(item: Item) -> Item:
+    """The item without contact data: they are personal, and nobody asked for them."""
+    if CONTACT not in item.extra:
+        return item
+    return item.model_copy(update={"extra": {name: value for name, value in item.extra.items() if name != CONTACT}})
+
+
 def plain(value: Any) -> Any:
     """A draft, a part or what they hold as values that JSON has; what JSON has no word for becomes text."""
     match value:

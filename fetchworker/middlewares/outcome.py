@@ -116,10 +116,13 @@ class OutcomeMiddleware:
 
     def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
         """Let others that come the same way wait as well, or all when the host itself cannot go on."""
-        seconds, whole_host = pause_of(verdict, self._runtime.config.backoff)
+        runtime, backoff = self._runtime, self._runtime.config.backoff
+        seconds, whole_host = pause_of(verdict, backoff)
         if seconds:
             exit_ = None if whole_host or wire is None else wire.exit
-            self._runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
+            runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
+            if (verdict.retry_after or 0) > backoff.retry_after_max:
+                runtime.count(f"retry_after_capped/{runtime.site}")
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
@@ -157,8 +160,6 @@ class OutcomeMiddleware:
         runtime.count(f"retry/{runtime.site}/{why.partition(' ')[0]}")
         with bound(**from_meta(request.meta, runtime.site)):
             logger.info("%s: %s; try %d in %.1f s", request.url, why, _tries(request) + 1, plan.delay)
-        if plan.capped:
-            runtime.count(f"retry_after_capped/{runtime.site}")
         name = request.meta.get("fw_session")
         if plan.rotate and name and wire is not None:
             sessions = await runtime.sessions()

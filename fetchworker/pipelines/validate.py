@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DropItem
 
 from fetchworker.errors import ItemInvalidError
-from fetchworker.items import Item, plain, validate
+from fetchworker.items import Item, plain, validate, without_contact
+from fetchworker.items.base import CONTACT
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -34,9 +35,16 @@ class ValidatePipeline:
             DropItem: it is wrong; the reject file has it.
         """
         try:
-            return validate(item)
+            checked = validate(item)
         except ItemInvalidError as exc:
             values = item if isinstance(item, dict) else dict(item.__dict__)
             self._runtime.count(f"rejected/{values.get('kind')}")
-            self._runtime.records.reject({"reason": exc.message, "item": plain(values)})
+            self._runtime.records.reject({"reason": exc.message, "item": plain(self._kept(values))})
             raise DropItem(exc.message) from None
+        return checked if self._runtime.environment.contact_data else without_contact(checked)
+
+    def _kept(self, values: dict[str, Any]) -> dict[str, Any]:
+        extra = values.get("extra")
+        if self._runtime.environment.contact_data or not isinstance(extra, dict):
+            return values
+        return values | {"extra": {name: value for name, value in extra.items() if name != CONTACT}}

@@ -328,10 +328,7 @@ class Runtime:
         """Write the failure line of a request that ended without its data."""
         meta = request.meta
         record = failure_record(request, error, self.site, downloaded=page is not None)
-        if page is not None:
-            record["evidence_file"] = self.records.evidence(
-                f"{meta.get('fw_request_id')}-{self.records.failures}.bin", page.body
-            )
+        record["evidence_file"] = meta.get("fw_evidence")
         self.count(f"failed/{self.site}/{record['type']}")
         self.records.failure(record)
         with bound(**from_meta(meta, self.site)):
