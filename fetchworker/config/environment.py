@@ -150,6 +150,15 @@ class Environment(BaseSettings):
         description="the access token for the official API of the Ad Library",
         examples=["EAAB…"],
     )
+    media: bool = Field(default=False, description="true to fetch the media of items, or false", examples=["true"])
+    media_store: SecretStr | None = Field(
+        default=None,
+        description="a folder, or a URL that fsspec knows",
+        examples=["s3://bucket/media"],
+    )
+    media_max_bytes: int = Field(
+        default=33_554_432, ge=1, le=1 << 30, description="the bytes of a file at most", examples=["33554432"]
+    )
     log_format: LogFormat = Field(default="auto", description="auto, json or text", examples=["json"])
     log_level: LogLevel | None = Field(
         default=None, description="DEBUG, INFO, WARNING, ERROR or CRITICAL", examples=["INFO"]
@@ -195,7 +204,7 @@ class Environment(BaseSettings):
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        urls = (self.redis_url, self.database_url)
+        urls = (self.redis_url, self.database_url, self.media_store)
         found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
         if self.meta_access_token is not None:
             found.add(self.meta_access_token.get_secret_value())

@@ -14,6 +14,8 @@ Step = Literal["deliver", "retry", "fail"]
 
 #: outcomes that a better identity may turn into data
 _IDENTITY = frozenset({Outcome.BLOCKED, Outcome.CHALLENGE, Outcome.LOGIN_WALL, Outcome.RATE_LIMITED})
+#: statuses that pass
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,13 @@ def pause_of(verdict: Verdict, backoff: Backoff) -> tuple[float, bool]:
     if verdict.retry_after and (whole_host or verdict.outcome in _IDENTITY):
         return min(verdict.retry_after, backoff.retry_after_max), whole_host
     return (backoff.first, False) if verdict.outcome is Outcome.RATE_LIMITED else (0.0, False)
+
+
+def plan_media(status: int, *, tries: int, retries: int, backoff: Backoff, jitter: float) -> Plan:
+    """Decide on the answer to a request for a picture or a film: it is no page, and blames no identity."""
+    if status in _PASSING and tries <= retries:
+        return Plan("retry", wait(tries, backoff, jitter))
+    return DELIVER
 
 
 def plan_error(*, tries: int, retries: int, backoff: Backoff, proxied: bool, auth: bool, jitter: float) -> Plan:
