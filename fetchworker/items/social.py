@@ -41,8 +41,8 @@ class SocialLink(Part):
 class Profile(Item):
     """A person, a page or a channel; ``alt_ids`` are further ids that the site uses for the same one.
 
-    A seller has ``rating`` (see :class:`Seller`), ``feedback_count`` and ``sold_count`` besides. ``summary`` is the line
-    that the site gives for previews of the page, in its own words; counts in it may be exact where the page rounds.
+    A seller has ``rating`` (see :class:`Seller`), ``feedback_count`` and ``sold_count`` besides. ``summary`` is the
+    line that the site gives for previews of the page, in its words; counts in it may be exact where the page rounds.
     """
 
     kind: Literal["profile"] = "profile"

@@ -101,13 +101,16 @@ def decoded(text: str, position: int) -> tuple[Any, int]:
 
 
 def merged(values: Iterable[Any]) -> Iterator[Document]:
-    """Documents with their deferred chunks at the place that ``path`` names; one without a place stays by itself."""
+    """Documents with their deferred chunks at the place that ``path`` names.
+
+    A streamed chunk (one with a ``label``) that has no place stays by itself, other chunks without a place are dropped.
+    """
     documents: list[Document] = []
     for value in values:
         if isinstance(value, list):
             documents.extend(entry for entry in value if isinstance(entry, dict))
         elif isinstance(value, dict) and not _is_grafted(value, documents):
-            documents.append(value)
+            documents.extend([value] if "label" in value or "path" not in value or not documents else ())
         for part in sequence(mapping(value).get("incremental")):
             _is_grafted(part, documents)
     yield from documents
@@ -115,9 +118,10 @@ def merged(values: Iterable[Any]) -> Iterator[Document]:
 
 def _is_grafted(value: Any, documents: list[Document]) -> bool:
     """Put a chunk where it belongs, in the document before it; whether it is a chunk and there is such a place."""
-    if not (isinstance(value, dict) and isinstance(value.get("path"), list) and documents):
+    if not (isinstance(value, dict) and isinstance(value.get("path"), list)):
         return False
-    return _graft(documents[-1], value)
+    whole = next((document for document in reversed(documents) if "path" not in document), None)
+    return whole is not None and _graft(whole, value)
 
 
 def _ordered(chunks: list[tuple[int, Any]]) -> Iterator[Any]:
