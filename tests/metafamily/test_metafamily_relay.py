@@ -48,7 +48,7 @@ def test_results_of_a_page_in_the_order_of_their_numbers():
 
 
 def test_a_streamed_chunk_for_nowhere_stays_by_itself():
-    lines = '{"data":{"user":{"id":"7"}}}\n{"path":["group"],"data":{"x":1}}\n{"path":["user",true],"data":1}'
+    lines = '{"data":{"user":{"id":"7"}}}\n{"path":["group","feed"],"data":{"x":1}}\n{"path":["user",true],"data":1}'
     lines += '\n{"label":"a$stream","path":["user","feed","edges",1],"data":{"node":{"id":"1"}}}'
     lines += '\n{"path":["user"],"data":{"name":"Mira"}}'
     whole, chunk = relay.answers(lines.encode())

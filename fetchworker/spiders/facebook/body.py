@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
     from fetchworker.contracts import Page
 
-__all__ = ["Body", "Document", "Result", "read", "walk"]
+__all__ = ["Body", "Document", "Result", "entity", "fill", "read", "walk"]
 
 #: objects looked at in one walk; more than any page has
 _MOST_OBJECTS = 400_000
 #: meta tags and the canonical link stand in the head
 _HEAD = 120_000
+#: how deep facts of one object are put together
+_DEEPEST = 3
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,28 @@ def _brought(documents: Sequence[Document]) -> Iterator[str]:
             for part in (text(mapping(action).get("html")), text(mapping(action).get("code"))):
                 if part is not None:
                     yield part
+
+
+def entity(documents: Sequence[Document], number: str, kind: str, *, without: Container[str] = ()) -> Document:
+    """The facts of all objects with this number and of this kind put together; what comes first in the page counts."""
+    merged: Document = {}
+    for document in documents:
+        for one in walk(document, without=without):
+            if one.get("id") == number and one.get("__typename") in (None, kind):
+                fill(merged, one)
+    return merged
+
+
+def fill(known: Document, more: Document, depth: int = 0) -> None:
+    """Put into ``known`` what only ``more`` has, objects inside of it too; ``more`` itself is left as it is."""
+    for key, value in more.items():
+        old = known.get(key)
+        if old is None:
+            known[key] = value
+        elif depth < _DEEPEST and isinstance(old, dict) and isinstance(value, dict):
+            inner = dict(old)
+            fill(inner, value, depth + 1)
+            known[key] = inner
 
 
 def walk(value: Any, *, without: Container[str] = ()) -> Iterator[Document]:

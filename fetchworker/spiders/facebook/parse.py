@@ -136,6 +136,8 @@ def _filled(one: Post, told: Post) -> Post:
     for name, value in told.__dict__.items():
         if values.get(name) in (None, []) and value not in (None, []):
             values[name] = value
+    if told.likes is not None:  # the scripts' count is that of one kind of reaction
+        values["likes"] = told.likes
     if isinstance(values["author"], Author) and isinstance(told.author, Author):
         author = {name: value for name, value in values["author"].__dict__.items() if value is not None}
         values["author"] = Author.draft(**{**told.author.__dict__, **author})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Event, Host, Page, Place
 from fetchworker.spiders.facebook import ids
-from fetchworker.spiders.facebook.body import walk
+from fetchworker.spiders.facebook.body import entity, walk
 from fetchworker.spiders.reading.dates import day
 from fetchworker.spiders.reading.values import count, dig, flag, ident, instant, link, mapping, sequence, text
 
@@ -33,11 +33,7 @@ def event(body: Body, wanted: str | None) -> Event | None:
     number = wanted or next((ident(root.get("id")) for root in roots if ident(root.get("id"))), None)
     if number is None:
         return None
-    merged: Document = {}
-    for document in body.documents:
-        for one in walk(document):
-            if one.get("id") == number and one.get("__typename") in (None, "Event"):
-                merged.update({key: value for key, value in one.items() if merged.get(key) is None})
+    merged = entity(body.documents, number, "Event")
     return draft(merged) if text(merged.get("name")) else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Group
 from fetchworker.spiders.facebook import ids
-from fetchworker.spiders.facebook.body import walk
+from fetchworker.spiders.facebook.body import entity
 from fetchworker.spiders.reading.counts import first_count
 from fetchworker.spiders.reading.values import count, dig, flag, ident, link, text
 
@@ -35,12 +35,7 @@ def group(body: Body) -> Document | None:
     number = next((ident(root.get("id")) for root in roots if ident(root.get("id"))), None)
     if number is None:
         return None
-    merged: Document = {}
-    for document in body.documents:
-        for one in walk(document, without=("group_feed",)):
-            if one.get("id") == number and one.get("__typename") in (None, "Group"):
-                merged.update({key: value for key, value in one.items() if merged.get(key) is None})
-    return merged
+    return entity(body.documents, number, "Group", without=("group_feed",))
 
 
 def _roots(body: Body) -> Iterator[Document]:

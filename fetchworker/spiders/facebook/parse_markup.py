@@ -15,12 +15,13 @@ from fetchworker.items import Author, Media, Post
 from fetchworker.spiders.facebook import ids, markup
 from fetchworker.spiders.facebook.feedback import hashtags
 from fetchworker.spiders.reading.counts import first_count
-from fetchworker.spiders.reading.values import dig, ident, instant, link, mapping, text
+from fetchworker.spiders.reading.values import count, dig, ident, instant, link, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ARTICLE = re.compile(r"<article\b(?P<attributes>[^<>]{0,30000})>")
+_ARTICLE = re.compile(r"<(?:article|div)\b(?P<attributes>[^<>]{1,30000})>")
+_POST_SIGN = "story-div"
 _FT = re.compile(r'\bdata-ft="([^"<>]{2,20000})"')
 _STORE = re.compile(r'\bdata-store="([^"<>]{2,20000})"')
 _BODY = re.compile(r'<(?P<tag>\w+)\b[^<>]{0,2000}\bdata-ft="&#123;&quot;tn&quot;:&quot;\*s&quot;&#125;"[^<>]{0,500}>')
@@ -49,6 +50,7 @@ _MESSAGE = re.compile(
     r'<div\b[^<>]{0,200}?\b(?:data-testid="post_message"|class="[^"<>]{0,100}\buserContent\b[^"<>]{0,100}")[^<>]{0,300}>'
 )
 _WRAPPER_REACH = 8_000
+_LARGE = re.compile(r'\bdata-ploi="(https://[^"<>]{5,3000})"')
 _MOST_ARTICLES = 200
 _PICTURE_REACH = 4_000
 
@@ -63,11 +65,11 @@ class Drawn:
 
 def articles(page: str) -> list[Drawn]:
     """The posts of a page in their order; a post that another shares is part of that one."""
-    found = []
-    for number, match in enumerate(_ARTICLE.finditer(page)):
-        ft = _FT.search(match["attributes"])
+    found: list[tuple[int, dict[str, Any]]] = []
+    for match in _ARTICLE.finditer(page) if _POST_SIGN in page else ():
+        ft = _FT.search(match["attributes"]) if _POST_SIGN in match["attributes"] else None
         told = markup.data(ft[1]) if ft else {}
-        if ident(told.get("top_level_post_id")) and number < _MOST_ARTICLES:
+        if ident(told.get("top_level_post_id")) and len(found) < _MOST_ARTICLES:
             found.append((match.end(), told))
     pieces = markup.between(page, [start for start, _ in found])
     return [Drawn(told, piece) for (_, told), piece in zip(found, pieces, strict=True)]
@@ -96,7 +98,7 @@ def post(drawn: Drawn, live: dict[str, dict[str, int]], *, group: str | None = N
         likes=_count(_LIKES, drawn.body, counts.get("likes")),
         comments_count=_count(_COMMENTS, drawn.body, counts.get("comments")),
         shares=counts.get("shares"),
-        media=list(_pictures(drawn.body)),
+        media=[*_pictures(drawn.body), *_films(drawn.body)],
         author=_actor(drawn.body, owner),
         hashtags=hashtags(wording),
         url=ids.post_url(owner, number, group=group),
@@ -155,6 +157,14 @@ def _pictures(body: str) -> Iterator[Media]:
             yield found
 
 
+def _films(body: str) -> Iterator[Media]:
+    for match in _STORE.finditer(body):
+        told = markup.data(match[1]) if "videoID" in match[1] else {}
+        url = link(told.get("src"))
+        if url:
+            yield Media.draft(type="video", url=url, width=count(told.get("width")), height=count(told.get("height")))
+
+
 def _picture(drawn: str) -> Media | None:
     image, style = _IMG.search(drawn), _STYLE.search(drawn)
     told = dict(_ATTRIBUTE.findall(image["attributes"] if image else drawn))
@@ -202,6 +212,7 @@ def _wrapped(body: str, page: str, before: str) -> Post | None:
         likes=counts.get("reaction_count"),
         comments_count=counts.get("comment_count"),
         shares=counts.get("share_count"),
+        media=[Media.draft(type="image", url=html.unescape(url)) for url in _LARGE.findall(body)],
         author=_named(body, owner),
         hashtags=hashtags(shown),
         url=ids.post_url(owner, number),

@@ -91,11 +91,11 @@ def _author(page: str) -> Author | None:
 def group(body: Body) -> Group | None:
     """The group of the page; None when it is of none."""
     where = _GROUP.search(body.meta.get("canonical", "")) or _GROUP.search(body.meta.get("og:url", ""))
-    heading = _NAME.search(body.markup)
-    name = markup.words(markup.inner(body.markup, heading.end(), "h1")) if heading else text(body.meta.get("og:title"))
-    if where is None or name is None:
+    found = _heading(body)
+    if where is None or found is None:
         return None
-    kind = _KIND.search(body.markup, heading.end() if heading else 0)
+    name, start = found
+    kind = _KIND.search(body.markup, start)
     members, description = _about(body.meta.get("description", ""), name)
     return Group.draft(
         id=where[1],
@@ -105,6 +105,16 @@ def group(body: Body) -> Group | None:
         description=description,
         url=f"{ids.HOME}/groups/{where[1]}/",
     )
+
+
+def _heading(body: Body) -> tuple[str, int] | None:
+    """The group's name and where it stands; the site's own name is a heading too."""
+    for match in _NAME.finditer(body.markup):
+        name = markup.words(markup.inner(body.markup, match.end(), "h1"))
+        if name and name != "Facebook":
+            return name, match.end()
+    title = text(body.meta.get("og:title"))
+    return (title, 0) if title else None
 
 
 def _about(told: str, name: str) -> tuple[int | None, str | None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Link, Profile
 from fetchworker.spiders.facebook import ids
-from fetchworker.spiders.facebook.body import walk
+from fetchworker.spiders.facebook.body import fill, walk
 from fetchworker.spiders.reading.counts import first_count
 from fetchworker.spiders.reading.values import dig, flag, ident, link, mapping, sequence, text
 
@@ -29,7 +29,7 @@ _SOCIAL = {
 _CONTACT = ("PHONE", "EMAIL", "MESSENGER", "WHATSAPP")
 _EXTRA_ITEMS = {
     "INTRO_CARD_BUSINESS_PRICE": "price_range", "INTRO_CARD_BUSINESS_SERVICES": "services",
-    "INTRO_CARD_BUSINESS_HOURS": "hours", "INTRO_CARD_CURRENT_CITY": "current_city", "INTRO_CARD_HOMETOWN": "hometown",
+    "INTRO_CARD_CURRENT_CITY": "current_city", "INTRO_CARD_HOMETOWN": "hometown",
     "INTRO_CARD_WORK": "work", "INTRO_CARD_EDUCATION": "education",
 }  # fmt: skip
 _PICTURES = ("profilePicLarge", "profilePic160", "profilePicMedium", "profile_picture", "profilePicSmall")
@@ -56,7 +56,7 @@ def header(body: Body, wanted: str | None) -> Document | None:
     merged: Document = {}
     inner = [dig(user, "profile_header_renderer", "user") for user in users]
     for one in [*(one for one in inner if isinstance(one, dict)), *users]:
-        merged.update({key: value for key, value in one.items() if merged.get(key) is None})
+        fill(merged, one)
     return {**merged, "id": number}
 
 
