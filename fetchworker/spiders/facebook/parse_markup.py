@@ -20,10 +20,10 @@ from fetchworker.spiders.reading.values import count, dig, ident, instant, link,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ARTICLE = re.compile(r"<(?:article|div)\b(?P<attributes>[^<>]{1,30000})>")
-_POST_SIGN = "story-div"
-_FT = re.compile(r'\bdata-ft="([^"<>]{2,20000})"')
-_STORE = re.compile(r'\bdata-store="([^"<>]{2,20000})"')
+_POST_SIGN = re.compile(r'data-sigil="[^"<>]{0,200}\bstory-div\b')
+_LONGEST_TAG = 30_000
+_FT = re.compile(r'data-ft="([^"<>]{2,20000})"')
+_STORE = re.compile(r'data-store="([^"<>]{2,20000})"')
 _BODY = re.compile(r'<(?P<tag>\w+)\b[^<>]{0,2000}\bdata-ft="&#123;&quot;tn&quot;:&quot;\*s&quot;&#125;"[^<>]{0,500}>')
 _HEAD = re.compile(r"<h3\b[^<>]{0,2000}>")
 _ACTOR = re.compile(
@@ -40,17 +40,17 @@ _STYLE = re.compile(r"url\((?:&#039;|'|&quot;)?(https[^()<>\"]{5,3000}?)(?:&#039
 _IMG = re.compile(r"<img\b(?P<attributes>[^<>]{0,6000})>")
 _ATTRIBUTE = re.compile(r'\b(src|width|height|alt|aria-label)="([^"<>]{0,4000})"')
 _TIME = re.compile(r"&quot;time&quot;:(\d{9,11})\b")
-_UTIME = re.compile(r'\bdata-utime="(\d{9,11})')
+_UTIME = re.compile(r'data-utime="(\d{9,11})')
 _MORE = re.compile(r"""["'](\\?/page_content_list_view\\?/more\\?/\?[^"'<>\s]{10,3000})""")
 _BACK = re.compile(r'href="(/groups/[^"<>?]{1,200}\?bac=[^"<>]{1,2000})"')
 _UNICODE = re.compile(r"\\+u00([0-9a-fA-F]{2})")
-_WRAPPER = re.compile(r"\buserContentWrapper\b")
-_SUBTITLE = re.compile(r'\bid="feed_subtitle_(?P<owner>\d+)[:;](?P<post>\d+)')
+_WRAPPER = re.compile(r"userContentWrapper\b")
+_SUBTITLE = re.compile(r'id="feed_subtitle_(?P<owner>\d+)[:;](?P<post>\d+)')
 _MESSAGE = re.compile(
     r'<div\b[^<>]{0,200}?\b(?:data-testid="post_message"|class="[^"<>]{0,100}\buserContent\b[^"<>]{0,100}")[^<>]{0,300}>'
 )
 _WRAPPER_REACH = 8_000
-_LARGE = re.compile(r'\bdata-ploi="(https://[^"<>]{5,3000})"')
+_LARGE = re.compile(r'data-ploi="(https://[^"<>]{5,3000})"')
 _MOST_ARTICLES = 200
 _PICTURE_REACH = 4_000
 
@@ -66,11 +66,13 @@ class Drawn:
 def articles(page: str) -> list[Drawn]:
     """The posts of a page in their order; a post that another shares is part of that one."""
     found: list[tuple[int, dict[str, Any]]] = []
-    for match in _ARTICLE.finditer(page) if _POST_SIGN in page else ():
-        ft = _FT.search(match["attributes"]) if _POST_SIGN in match["attributes"] else None
+    for sign in _POST_SIGN.finditer(page):
+        start = page.rfind("<", max(0, sign.start() - _LONGEST_TAG), sign.start())
+        end = page.find(">", sign.end(), sign.end() + _LONGEST_TAG) + 1
+        ft = _FT.search(page, start, end) if 0 <= start < end else None
         told = markup.data(ft[1]) if ft else {}
         if ident(told.get("top_level_post_id")) and len(found) < _MOST_ARTICLES:
-            found.append((match.end(), told))
+            found.append((end, told))
     pieces = markup.between(page, [start for start, _ in found])
     return [Drawn(told, piece) for (_, told), piece in zip(found, pieces, strict=True)]
 
@@ -158,7 +160,7 @@ def _pictures(body: str) -> Iterator[Media]:
 
 
 def _films(body: str) -> Iterator[Media]:
-    for match in _STORE.finditer(body):
+    for match in _STORE.finditer(body) if "videoID" in body else ():
         told = markup.data(match[1]) if "videoID" in match[1] else {}
         url = link(told.get("src"))
         if url:
