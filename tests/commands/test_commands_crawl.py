@@ -17,7 +17,7 @@ WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
     ("sites: {instagram: {}, fetch: {}, instagrem: {}}", ["instagrem", "did you mean instagram?"]),
     ("sites: {instagram: {}}", ["fetch"]),
-    ("sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}}", ["profile", "chrome"]),
+    ("sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}, facebook: {}}", ["profile", "chrome"]),
     ("sites: {instagram: {retries: many}, fetch: {}}", ["sites.instagram.retries", "'many'"]),
     ("sites: {instagram: {backoff: {first: 9, max: 1}}, fetch: {}}", ["first (9) is greater than max (1)"]),
     ("sites: [", ["sites.yaml, line"]),

@@ -14,7 +14,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BREAK = re.compile(r"<br\s*/?>|</p>\s{0,20}(?=<p\b)|</div>\s{0,20}(?=<(?:div|p)\b)", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*/?>|</p>\s{0,20}(?=<(?:p|div)\b)|</div>\s{0,20}(?=<(?:div|p)\b)", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,20000}>")
 _MORE = re.compile(r'<span class="text_exposed_hide">')
 _SPACES = re.compile(r"[ \t\u00a0]{2,}")

@@ -52,8 +52,9 @@ def _post(value: Any) -> Any:
     return found
 
 
-def _past(value: Any) -> Any:
-    return True if value == "past" else value
+def _named_flag(value: Any) -> Any:
+    """A flag that an address sets by its own word."""
+    return True if value in ("past", "reel") else value
 
 
 Name = Annotated[str | None, BeforeValidator(_name)]
@@ -102,6 +103,7 @@ class VideoParams(Params):
 
     id: Annotated[str, BeforeValidator(_number), Field(description="number of the video or reel")]
     user: User = None
+    reel: Annotated[bool, BeforeValidator(_named_flag), Field(description="look for a reel first")] = False
 
 
 class GroupParams(Paged):
@@ -122,7 +124,7 @@ class EventsParams(Params):
     user: User = None
     id: ProfileId = None
     group: Group = None
-    past: Annotated[bool, BeforeValidator(_past), Field(description="those that are over")] = False
+    past: Annotated[bool, BeforeValidator(_named_flag), Field(description="those that are over")] = False
 
     @model_validator(mode="after")
     def _named(self) -> Self:

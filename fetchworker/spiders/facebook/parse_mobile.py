@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from fetchworker.items import Author, Group, Media, Post
@@ -31,6 +32,7 @@ _ALBUM = re.compile(r"[?;]set=pcb\.(\d+)")
 _TIME = re.compile(r"<abbr\b[^<>]{0,100}&quot;time&quot;:(\d{9,11})\b")
 _GROUP = re.compile(r"/groups/(\d{5,25})(?:[/?]|$)")
 _NAME = re.compile(r"<h1\b[^<>]{0,300}>")
+_MOST_HEADINGS = 10
 _KIND = re.compile(r"</h1>\s{0,20}<div\b[^<>]{0,300}>([^<>]{2,80})<")
 _MEMBERS = re.compile(
     r"(\d[\d.,'\u2019\u00a0\u202f ]{0,20})\s?(?:members?|mitglied\w*|membres?|miembros?|membros?|membri|leden|"
@@ -109,7 +111,7 @@ def group(body: Body) -> Group | None:
 
 def _heading(body: Body) -> tuple[str, int] | None:
     """The group's name and where it stands; the site's own name is a heading too."""
-    for match in _NAME.finditer(body.markup):
+    for match in islice(_NAME.finditer(body.markup), _MOST_HEADINGS):
         name = markup.words(markup.inner(body.markup, match.end(), "h1"))
         if name and name != "Facebook":
             return name, match.end()

@@ -40,7 +40,7 @@ _NUMBERS = re.compile(r"\d(?:[.,'\u2019\u00a0\u202f ]?\d){0,15}")
 #: what "likes" is called behind the number or before it, in the site's languages
 _LIKES = re.compile(
     r"(?:(?P<after>\d[\d.,'\u2019\u00a0\u202f ]{0,20})\s?(?:likes?\b|„gefällt mir|gefällt|j.aime|me gusta|mi piace"
-    r"|curtidas|gostos|vind-ik-leuks|osob\w* lubi|polubie\w+|gilla|liker\b|tykkää|beğen|lượt thích|suka\b"
+    r"|curtidas|gostos|vind-ik-leuks|os[oó]b\w* lubi|polubie\w+|gilla|liker\b|tykkää|beğen|lượt thích|suka\b"
     r"|отмет\w+|людям это)"
     r"|(?:いいね[!！]?\s?|讚\s?|赞\s?|좋아요\s?)(?P<before>\d[\d.,]{0,20}))",
     re.IGNORECASE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.items import Media, Post
+from fetchworker.items import Post
 from fetchworker.spiders.facebook import feedback as below
 from fetchworker.spiders.facebook import ids, parse_media, parse_story
 from fetchworker.spiders.facebook.body import walk
@@ -66,11 +66,12 @@ def _owner(raw: Mapping[str, Any], holder: Mapping[str, Any]) -> Mapping[str, An
 
 def _viewed(raw: Document, holder: Document, owner: Mapping[str, Any], *, reel: bool = False) -> Post:
     """What a picture or film tells of itself, completed by the story it came with."""
-    feedback = [*walk(raw.get("feedback") or {}, without=below.FOREIGN), *below.own_feedback(holder)]
+    feedback = _counts(raw, holder)
     own, story = parse_media.number(raw), parse_story.number(holder) if holder else None
     wording = text(dig(raw, "savable_description", "text")) or text(dig(raw, "message", "text"))
     wording = wording or text(parse_story.message_of(holder).get("text")) or text(dig(raw, "description", "text"))
     shown = [one for one in [parse_media.media(raw)] if one is not None]
+    still = parse_media.thumbnail(raw) if parse_media.is_film(raw) else None
     form = "reel" if reel else parse_media.kind(raw)
     times = (raw.get("created_time"), raw.get("publish_time"), raw.get("creation_time"), raw.get("created_timestamp"))
     return Post.draft(
@@ -84,17 +85,20 @@ def _viewed(raw: Document, holder: Document, owner: Mapping[str, Any], *, reel: 
         comments_count=below.comments_count(feedback),
         shares=below.shares(feedback),
         views=below.views(feedback, [raw]),
-        media=_with_thumbnail(raw, shown),
+        media=shown,
         author=below.person(owner) if owner else None,
         hashtags=below.hashtags(wording),
         mentions=list(parse_story.mentions(parse_story.message_of(holder))),
         url=_viewed_url(raw, own, form),
+        extra={"thumbnail_url": still} if still else {},
     )
 
 
-def _with_thumbnail(raw: Document, shown: list[Media]) -> list[Media]:
-    still = parse_media.thumbnail(raw) if shown and parse_media.is_film(raw) else None
-    return [*shown, Media.draft(type="image", url=still)] if still else shown
+def _counts(raw: Document, holder: Document) -> list[Document]:
+    """Where the counts are: with the picture itself; with its post when both have one feedback, or it has none."""
+    own, around = text(dig(raw, "feedback", "id")), text(dig(holder, "feedback", "id"))
+    found = list(walk(raw.get("feedback") or {}, without=below.FOREIGN))
+    return found if own and around and own != around else [*found, *below.own_feedback(holder)]
 
 
 def _viewed_url(raw: Document, own: str | None, form: str) -> str | None:

@@ -101,14 +101,14 @@ class FacebookSpider(SiteSpider):
         patterns=(
             rf"{_SITE}(?:watch/?(?:live/?)?|video\.php)\?(?:[^#]*&)?v={_ID}(?:[&#].*)?$",
             rf"{_SITE}{_USER}/videos/(?:[^/?#]+/)?{_ID}{_END}",
-            rf"{_SITE}reel/{_ID}{_END}",
+            rf"{_SITE}(?P<reel>reel)/{_ID}{_END}",
         ),
     )
     def video(self, call: Call[VideoParams]) -> Iterator[Fetch]:
         """One video or reel."""
         number = call.params.id
-        yield contract.video_page(number)
-        yield contract.reel_page(number)
+        pages = [contract.video_page(number), contract.reel_page(number)]
+        yield from reversed(pages) if call.params.reel else pages
         yield contract.reel_query(number)
         yield contract.video_mobile(number, call.params.user)
 
