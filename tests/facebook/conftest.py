@@ -72,35 +72,56 @@ class Site:
     ) -> dict[str, Any]:
         return {"__typename": "User", "id": number, "name": name, "url": f"{HOME}/{vanity}", **more}
 
-    def story(self, number: str = POST, words: str | None = "Two bowls left", *, time: int | None = 1_780_000_000,
-              owner: str = OWNER, media: list[Any] | None = None, counts: dict[str, Any] | None = None,
-              **more: Any) -> dict[str, Any]:  # fmt: skip
+    def story(
+        self,
+        number: str = POST,
+        words: str | None = "Two bowls left",
+        *,
+        time: int | None = 1_780_000_000,
+        owner: str = OWNER,
+        media: list[Any] | None = None,
+        counts: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
         """A post as a feed of 2024 draws it."""
         url = f"{HOME}/fernandflint/posts/pfbid0{number}abcDEF"
         content: dict[str, Any] = {
-            "message": {"text": words, "ranges": []} if words else None, "actors": [self.actor(owner)], "wwwURL": url,
-            "attachments": [{"styles": {"attachment": {"media": one}}} for one in media or []], **more,
-        }  # fmt: skip
+            "message": {"text": words, "ranges": []} if words else None,
+            "actors": [self.actor(owner)],
+            "wwwURL": url,
+            "attachments": [{"styles": {"attachment": {"media": one}}} for one in media or []],
+            **more,
+        }
         metadata = [{"story": {"creation_time": time, "url": url, "ghl_label": {"children": [{"text": "3 h"}]}}}]
         feedback = {"id": node_id(f"feedback:{number}"), **(counts or {})}
         target = {"feedback_target_with_context": {"comet_ufi_summary_and_actions_renderer": {"feedback": feedback}}}
         return {
-            "__typename": "Story", "post_id": number, "id": node_id(f"S:_I{owner}:{number}:{number}"),
+            "__typename": "Story",
+            "post_id": number,
+            "id": node_id(f"S:_I{owner}:{number}:{number}"),
             "feedback": {"id": node_id(f"feedback:{number}")},
             "comet_sections": {
                 "content": {"story": content},
                 "context_layout": {"story": {"comet_sections": {"metadata": metadata}}},
                 "feedback": {"story": {"story_ufi_container": {"story": {"feedback_context": target}}}},
             },
-        }  # fmt: skip
+        }
 
     def counts(self, reactions: int = 5, comments: int = 2, shares: int = 1) -> dict[str, Any]:
-        return {"reaction_count": {"count": reactions}, "share_count": {"count": shares},
-                "comment_rendering_instance": {"comments": {"total_count": comments}}}  # fmt: skip
+        return {
+            "reaction_count": {"count": reactions},
+            "share_count": {"count": shares},
+            "comment_rendering_instance": {"comments": {"total_count": comments}},
+        }
 
     def photo(self, number: str = "8600000000000701", **more: Any) -> dict[str, Any]:
-        return {"__typename": "Photo", "id": number, "accessibility_caption": "May be an image of a bowl",
-                "viewer_image": {"uri": f"https://scontent.example/{number}.jpg", "width": 900, "height": 600}, **more}  # fmt: skip
+        return {
+            "__typename": "Photo",
+            "id": number,
+            "accessibility_caption": "May be an image of a bowl",
+            "viewer_image": {"uri": f"https://scontent.example/{number}.jpg", "width": 900, "height": 600},
+            **more,
+        }
 
     def timeline(
         self, *stories: Any, more: bool | None = True, cursor: str | None = "CUR1", owner: str = OWNER
@@ -124,27 +145,48 @@ class Site:
                 "title": {"text": words, "ranges": []},
                 "url": f"https://l.facebook.com/l.php?u=https%3A%2F%2F{words}%2F&h=x",
             }
-            items.append({"node": {"timeline_context_item": {
-                "timeline_context_list_item_type": f"INTRO_CARD_{kind}", "renderer": {"context_item": shown}}}})  # fmt: skip
+            items.append(
+                {
+                    "node": {
+                        "timeline_context_item": {
+                            "timeline_context_list_item_type": f"INTRO_CARD_{kind}",
+                            "renderer": {"context_item": shown},
+                        }
+                    }
+                }
+            )
         view = {"view_style_renderer": {"view": {"profile_tile_items": {"nodes": items}}}}
         sections = {"edges": [{"node": {"profile_tile_views": {"nodes": [view]}}}]}
         return {"data": {"user": {"id": OWNER, "profile_tile_sections": sections}}}
 
     # the older sites
 
-    def article(self, number: str = POST, words: str = "<p>Two bowls left</p>", *, told: dict[str, Any] | None = None,
-                name: str = "Fern and Flint", href: str = "/fernandflint/?__tn__=C-R", after: str = "",
-                tag: str = "article", likes: str = "1,234 Likes") -> str:  # fmt: skip
+    def article(
+        self,
+        number: str = POST,
+        words: str = "<p>Two bowls left</p>",
+        *,
+        told: dict[str, Any] | None = None,
+        name: str = "Fern and Flint",
+        href: str = "/fernandflint/?__tn__=C-R",
+        after: str = "",
+        tag: str = "article",
+        likes: str = "1,234 Likes",
+    ) -> str:
         ft = {
-            "top_level_post_id": number, "content_owner_id_new": OWNER, "story_attachment_style": "photo",
-            "page_insights": {OWNER: {"post_context": {"publish_time": 1_590_000_000}}}, **(told or {}),
-        }  # fmt: skip
+            "top_level_post_id": number,
+            "content_owner_id_new": OWNER,
+            "story_attachment_style": "photo",
+            "page_insights": {OWNER: {"post_context": {"publish_time": 1_590_000_000}}},
+            **(told or {}),
+        }
         attribute = html.escape(json.dumps(ft)).replace("{", "&#123;").replace("}", "&#125;")
         said = "&#123;&quot;tn&quot;:&quot;*s&quot;&#125;"
         return f"""<{tag} class="a" data-ft="{attribute}" id="u_0" data-sigil="story-div story-popup-metadata">
         <div class="story_body_container"><header><h3 class="b"><strong><a href="{href}">{name}</a></strong></h3>
         <div><abbr>May 11</abbr></div></header><div class="c" style="" data-ft="{said}"><span>{words}</span></div></div>
-        {after}<footer><span class="like_def _28wy">{likes}</span><span class="cmt_def _28wy">12 Comments</span></footer>
+        {after}<footer><span class="like_def _28wy">{likes}</span>
+        <span class="cmt_def _28wy">12 Comments</span></footer>
         </{tag}>"""
 
 

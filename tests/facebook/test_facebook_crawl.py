@@ -38,7 +38,7 @@ def test_a_limit_and_a_cursor(project, calm):
     cursor = next(item["next_cursor"] for item in items if item["kind"] == "page")
     assert len([item for item in items if item["kind"] == "post"]) == 2
     _, rest = crawl(project, "operation=posts", "id=100000000000101", f"cursor={cursor}", output="rest.jsonl")
-    assert [item["id"] for item in rest if item["kind"] == "post"][0] == "8100000000000102"
+    assert next(item["id"] for item in rest if item["kind"] == "post") == "8100000000000102"
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,15 @@ def test_a_limit_and_a_cursor(project, calm):
         (("operation=photo", f"id={CLOSED_PHOTO}"), ["post"], CLOSED_PHOTO),
         (("operation=video", "id=8400000000000101"), ["post"], "8400000000000101"),
         ((f"url={HOME}/reel/8400000000000102/",), ["post"], "8400000000000102"),
-        (("group=kilnfriends", "limit=5"), ["group", "post", "page", "post", "post", "post", "page", "post", "page"], "8100000000000301"),
+        (
+            ("group=kilnfriends", "limit=5"),
+            ["group", "post", "page", "post", "post", "post", "page", "post", "page"],
+            "8100000000000301",
+        ),
         ((f"url={HOME}/mossandmortar/events",), ["event", "page"], "8300000000000101"),
         ((f"url={HOME}/events/8300000000000101/",), ["event"], "8300000000000101"),
     ],
-)  # fmt: skip
+)
 def test_each_operation(project, calm, arguments, kinds, name):
     project.use(calm)
     done, items = crawl(project, *arguments)
@@ -74,7 +78,8 @@ def test_what_an_account_tells(project, calm):
         4.8,
         "https://pottery.example/",
     )
-    assert "555" not in str(account) and "hello@" not in str(account)
+    assert "555" not in str(account)
+    assert "hello@" not in str(account)
     assert post["created_at"] == "2026-09-21T14:13:20Z"
 
 

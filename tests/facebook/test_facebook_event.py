@@ -13,24 +13,56 @@ EVENT = "8300000000000701"
 
 
 def header(**more):
-    return {"data": {"event": {
-        "id": EVENT, "name": "Open kiln", "day_time_sentence": "Friday, July 7, 2026 at 7:30 PM MDT",
-        "start_timestamp": 1_783_474_200, "is_online": False, "is_past": False, "url": f"https://www.facebook.com/events/{EVENT}/",
-        "event_place": {"id": "82", "name": "The shed"},
-        "comet_neighboring_siblings": [{"__typename": "Event", "id": "8300000000000999", "name": "Another", "end_timestamp": 5}], **more,
-    }}}  # fmt: skip
+    return {
+        "data": {
+            "event": {
+                "id": EVENT,
+                "name": "Open kiln",
+                "day_time_sentence": "Friday, July 7, 2026 at 7:30 PM MDT",
+                "start_timestamp": 1_783_474_200,
+                "is_online": False,
+                "is_past": False,
+                "url": f"https://www.facebook.com/events/{EVENT}/",
+                "event_place": {"id": "82", "name": "The shed"},
+                "comet_neighboring_siblings": [
+                    {"__typename": "Event", "id": "8300000000000999", "name": "Another", "end_timestamp": 5}
+                ],
+                **more,
+            }
+        }
+    }
 
 
 def about(**more):
-    return {"data": {"event": {
-        "id": EVENT, "event_description": {"text": "Bring gloves"}, "event_creator": {"id": "7", "name": "Fern"},
-        "event_hosts_that_can_view_guestlist": [{"id": "7", "name": "Fern", "url": "https://www.facebook.com/fern"}, {"id": "8", "name": "Flint"}],
-        "event_place": {"id": "82", "address": {"street": "3 Mill Lane"}, "city": {"contextual_name": "Example Town"},
-                        "location": {"latitude": 51.0, "longitude": -1.5}},
-        "event_buy_ticket_url": "https://tickets.example/1", "ticketing_context_row": {"title": "Tickets · $5"},
-        "can_view_friends_card": {"event": {"id": EVENT, "event_connected_users_going": {"count": 81},
-                                            "event_connected_users_interested": {"count": 530}}}, **more,
-    }}}  # fmt: skip
+    return {
+        "data": {
+            "event": {
+                "id": EVENT,
+                "event_description": {"text": "Bring gloves"},
+                "event_creator": {"id": "7", "name": "Fern"},
+                "event_hosts_that_can_view_guestlist": [
+                    {"id": "7", "name": "Fern", "url": "https://www.facebook.com/fern"},
+                    {"id": "8", "name": "Flint"},
+                ],
+                "event_place": {
+                    "id": "82",
+                    "address": {"street": "3 Mill Lane"},
+                    "city": {"contextual_name": "Example Town"},
+                    "location": {"latitude": 51.0, "longitude": -1.5},
+                },
+                "event_buy_ticket_url": "https://tickets.example/1",
+                "ticketing_context_row": {"title": "Tickets · $5"},
+                "can_view_friends_card": {
+                    "event": {
+                        "id": EVENT,
+                        "event_connected_users_going": {"count": 81},
+                        "event_connected_users_interested": {"count": 530},
+                    }
+                },
+                **more,
+            }
+        }
+    }
 
 
 def whole(site, *, first=None, second=None, late=None, inline=False):
@@ -88,9 +120,15 @@ def test_another_event(site, number):
 
 @pytest.mark.parametrize(
     ("sentence", "zone"),
-    [("Friday at 7:30 PM MDT", "MDT"), ("Wed at 4:00\u202fPM – 5:30\u202fPM EEST", "EEST"), ("May 5 UTC+02", "UTC+02"),
-     ("Tue, Apr 1", None), ("Freitag, 7. Juli um 19:30", None), (None, None)],
-)  # fmt: skip
+    [
+        ("Friday at 7:30 PM MDT", "MDT"),
+        ("Wed at 4:00\u202fPM – 5:30\u202fPM EEST", "EEST"),
+        ("May 5 UTC+02", "UTC+02"),
+        ("Tue, Apr 1", None),
+        ("Freitag, 7. Juli um 19:30", None),
+        (None, None),
+    ],
+)
 def test_zones(sentence, zone):
     assert parse_event.zone(sentence) == zone
 
@@ -149,8 +187,15 @@ def test_lists_that_are_none(site):
 
 
 def group(site, *stories, name="Kiln Friends", members="1,482 members", privacy="Public", **more):
-    inner = {"__typename": "Group", "id": "8500", "name": name, "group_member_profiles": {"formatted_count_text": members},
-             "privacy_info": {"label": {"text": privacy}}, "description_with_entities": {"text": "Waiting"}, **more}  # fmt: skip
+    inner = {
+        "__typename": "Group",
+        "id": "8500",
+        "name": name,
+        "group_member_profiles": {"formatted_count_text": members},
+        "privacy_info": {"label": {"text": privacy}},
+        "description_with_entities": {"text": "Waiting"},
+        **more,
+    }
     edges = [{"node": one} for one in stories]
     feed = {"edges": edges, "page_info": {"has_next_page": True, "end_cursor": "G1"}}
     return site.page(
@@ -177,13 +222,26 @@ def test_a_group_and_its_posts(site):
 @pytest.mark.parametrize(
     ("word", "known"),
     [
-        ("Public group", "public"), ("Öffentliche Gruppe", "public"), ("Groupe public", "public"), ("Grupo público", "public"),
-        ("Gruppo pubblico", "public"), ("Openbare groep", "public"), ("Grupa publiczna", "public"), ("公開グループ", "public"),
-        ("Private", "private"), ("Private Gruppe", "private"), ("Groupe privé", "private"), ("Grupo privado", "private"),
-        ("Besloten groep", "private"), ("Grupa prywatna", "private"), ("非公開グループ", "private"), ("Gizli grup", "private"),
-        ("Something new", "Something new"), (None, None),
+        ("Public group", "public"),
+        ("Öffentliche Gruppe", "public"),
+        ("Groupe public", "public"),
+        ("Grupo público", "public"),
+        ("Gruppo pubblico", "public"),
+        ("Openbare groep", "public"),
+        ("Grupa publiczna", "public"),
+        ("公開グループ", "public"),
+        ("Private", "private"),
+        ("Private Gruppe", "private"),
+        ("Groupe privé", "private"),
+        ("Grupo privado", "private"),
+        ("Besloten groep", "private"),
+        ("Grupa prywatna", "private"),
+        ("非公開グループ", "private"),
+        ("Gizli grup", "private"),
+        ("Something new", "Something new"),
+        (None, None),
     ],
-)  # fmt: skip
+)
 def test_who_may_read_a_group(word, known):
     assert parse_group.privacy(word) == known
 
@@ -197,11 +255,16 @@ def test_the_next_page_of_a_group(site):
 
 
 def test_a_groups_page_of_the_mobile_site(site):
-    head = ('<link rel="canonical" href="https://www.facebook.com/groups/850012345/"/>'
-            '<meta name="description" content="Kiln 2000 Friends has 1,631 members. Hola, 3 rules."/>')  # fmt: skip
+    head = (
+        '<link rel="canonical" href="https://www.facebook.com/groups/850012345/"/>'
+        '<meta name="description" content="Kiln 2000 Friends has 1,631 members. Hola, 3 rules."/>'
+    )
     back = "/groups/850012345?bac=MTU4%3D&multi_permalinks&refid=18"
-    body = ('<h1 style="x">Facebook</h1><h1><div>Kiln 2000 Friends</div></h1><div class="x">Private group</div>'
-            + site.article() + f'<a href="{back.replace("&", "&amp;")}">More</a>')  # fmt: skip
+    body = (
+        '<h1 style="x">Facebook</h1><h1><div>Kiln 2000 Friends</div></h1><div class="x">Private group</div>'
+        + site.article()
+        + f'<a href="{back.replace("&", "&amp;")}">More</a>'
+    )
     found = site.parsed("group", site.page(body, head=head), group="850012345")
     first, post, _ = found.items
     assert (first.id, first.name, first.privacy, first.members) == ("850012345", "Kiln 2000 Friends", "private", 1631)

@@ -28,9 +28,19 @@ def judged(url, reply):
 
 @pytest.mark.parametrize(
     "path",
-    ["mossandmortar", "profile.php?id=100000000000102", "groups/kilnfriends/", "events/8300000000000101/", "mossandmortar/events",
-     "mossandmortar/posts/8100000000000103", "photo/?fbid=8600000000000103", "watch/?v=8400000000000101", "reel/8400000000000102/", "login/"],
-)  # fmt: skip
+    [
+        "mossandmortar",
+        "profile.php?id=100000000000102",
+        "groups/kilnfriends/",
+        "events/8300000000000101/",
+        "mossandmortar/events",
+        "mossandmortar/posts/8100000000000103",
+        "photo/?fbid=8600000000000103",
+        "watch/?v=8400000000000101",
+        "reel/8400000000000102/",
+        "login/",
+    ],
+)
 def test_served_pages_are_ok(path):
     assert judged(f"{HOME}/{path}", get(Facebook(), f"{HOME}/{path}")) is Outcome.OK
 
@@ -38,11 +48,13 @@ def test_served_pages_are_ok(path):
 @pytest.mark.parametrize(
     ("url", "outcome"),
     [
-        (f"{HOME}/nobody.of.this.name", Outcome.NOT_FOUND), (f"{HOME}/events/5/", Outcome.NOT_FOUND),
-        (f"{HOME}/groups/nobodys", Outcome.NOT_FOUND), (f"{HOME}/photo/?fbid={CLOSED_PHOTO}", Outcome.RATE_LIMITED),
+        (f"{HOME}/nobody.of.this.name", Outcome.NOT_FOUND),
+        (f"{HOME}/events/5/", Outcome.NOT_FOUND),
+        (f"{HOME}/groups/nobodys", Outcome.NOT_FOUND),
+        (f"{HOME}/photo/?fbid={CLOSED_PHOTO}", Outcome.RATE_LIMITED),
         ("https://m.facebook.com/mossandmortar", Outcome.LOGIN_WALL),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_served(url, outcome):
     assert judged(url, get(Facebook(), url)) is outcome
 

@@ -18,8 +18,17 @@ def permalink(site, *stories):
 
 def test_a_post(site):
     words = "Glazed by @Ada #raku #2026 and https://x.example/#no"
-    ranges = [{"entity": {"__typename": "User", "id": "5", "profile_url": "https://www.facebook.com/ada.fennel", "short_name": "Ada"}},
-              {"entity": {"__typename": "Hashtag", "url": "https://www.facebook.com/hashtag/raku"}}]  # fmt: skip
+    ranges = [
+        {
+            "entity": {
+                "__typename": "User",
+                "id": "5",
+                "profile_url": "https://www.facebook.com/ada.fennel",
+                "short_name": "Ada",
+            }
+        },
+        {"entity": {"__typename": "Hashtag", "url": "https://www.facebook.com/hashtag/raku"}},
+    ]
     raw = site.story(words=words, media=[site.photo()], counts=site.counts())
     raw["comet_sections"]["content"]["story"]["message"]["ranges"] = ranges
     (post,) = site.items("post", permalink(site, raw), id=site.post)
@@ -36,8 +45,13 @@ def test_counts_of_comments_and_shared_posts_are_not_its_own(site):
     shared = site.story("8100000000000999", "Somebody else's", counts=site.counts(900, 90, 9))
     raw = site.story(words=None, attached_story=shared)
     context = raw["comet_sections"]["feedback"]["story"]["story_ufi_container"]["story"]["feedback_context"]
-    comment = {"id": node_id(f"comment:{site.post}_77"), "body": {"text": "Mine!"}, "created_time": 1_780_000_100,
-               "author": site.actor("5", "Ada", "ada.fennel"), "feedback": {"id": node_id(f"feedback:{site.post}_77"), "reactors": {"count": 3}}}  # fmt: skip
+    comment = {
+        "id": node_id(f"comment:{site.post}_77"),
+        "body": {"text": "Mine!"},
+        "created_time": 1_780_000_100,
+        "author": site.actor("5", "Ada", "ada.fennel"),
+        "feedback": {"id": node_id(f"feedback:{site.post}_77"), "reactors": {"count": 3}},
+    }
     context["interesting_top_level_comments"] = [{"comment": comment}, {"comment": comment}]
     post, said = site.items("post", permalink(site, raw), id=site.post)
     assert (post.text, post.likes, post.comments_count, post.shares) == (None, None, None, None)
@@ -76,9 +90,13 @@ def test_the_wanted_post_among_others(site):
 @pytest.mark.parametrize(
     ("media", "form"),
     [
-        ([], "text"), (["photo"], "image"), (["photo", "photo"], "carousel"), (["video"], "video"), (["reel"], "reel"),
+        ([], "text"),
+        (["photo"], "image"),
+        (["photo", "photo"], "carousel"),
+        (["video"], "video"),
+        (["reel"], "reel"),
     ],
-)  # fmt: skip
+)
 def test_forms(site, media, form):
     made = {
         "photo": site.photo(),
@@ -90,29 +108,64 @@ def test_forms(site, media, form):
 
 
 def test_albums_and_links(site):
-    album = {"styles": {"attachment": {"media": site.photo("1"), "all_subattachments": {"nodes": [
-        {"media": site.photo("86000001")}, {"media": site.photo("86000002")}, {"media": None}]}}}}  # fmt: skip
+    album = {
+        "styles": {
+            "attachment": {
+                "media": site.photo("1"),
+                "all_subattachments": {
+                    "nodes": [{"media": site.photo("86000001")}, {"media": site.photo("86000002")}, {"media": None}]
+                },
+            }
+        }
+    }
     raw = site.story(attachments=[album])
     (post,) = site.items("post", permalink(site, raw))
     assert (post.type, len(post.media)) == ("carousel", 2)
-    linked = {"styles": {"attachment": {"title_with_entities": {"text": "Kilns"}, "story_attachment_link_renderer": {
-        "attachment": {"web_link": {"url": "https://l.facebook.com/l.php?u=https%3A%2F%2Fkilns.example%2F&h=1"}}}}}}  # fmt: skip
+    linked = {
+        "styles": {
+            "attachment": {
+                "title_with_entities": {"text": "Kilns"},
+                "story_attachment_link_renderer": {
+                    "attachment": {
+                        "web_link": {"url": "https://l.facebook.com/l.php?u=https%3A%2F%2Fkilns.example%2F&h=1"}
+                    }
+                },
+            }
+        }
+    }
     (post,) = site.items("post", permalink(site, site.story(attachments=[linked])))
     assert (post.type, post.extra["link"], post.extra["link_title"]) == ("link", "https://kilns.example/", "Kilns")
 
 
 def test_a_posts_page_of_the_mobile_site(site):
     told = {
-        "@type": "SocialMediaPosting", "identifier": f"{site.owner};{site.post};;9", "dateCreated": "2020-05-20T11:40:00-0700",
-        "articleBody": "Two bowls left", "commentCount": 149, "interactionStatistic": [
+        "@type": "SocialMediaPosting",
+        "identifier": f"{site.owner};{site.post};;9",
+        "dateCreated": "2020-05-20T11:40:00-0700",
+        "articleBody": "Two bowls left",
+        "commentCount": 149,
+        "interactionStatistic": [
             {"interactionType": "http://schema.org/LikeAction", "userInteractionCount": 2117},
             {"interactionType": "https://schema.org/CommentAction", "userInteractionCount": 149},
             {"interactionType": "http://schema.org/ShareAction", "userInteractionCount": 281},
-            {"interactionType": "http://schema.org/FollowAction", "userInteractionCount": 5}],
-        "author": {"name": "Fern and Flint", "identifier": int(site.owner), "url": "https://www.facebook.com/fernandflint/"},
-        "comment": [None, {"@type": "Comment", "identifier": f"{site.post}_77", "dateCreated": "2020-05-21T11:40:00-0700",
-                           "text": "Mine!", "author": {"name": "Ada", "url": "https://www.facebook.com/ada.fennel"}}],
-    }  # fmt: skip
+            {"interactionType": "http://schema.org/FollowAction", "userInteractionCount": 5},
+        ],
+        "author": {
+            "name": "Fern and Flint",
+            "identifier": int(site.owner),
+            "url": "https://www.facebook.com/fernandflint/",
+        },
+        "comment": [
+            None,
+            {
+                "@type": "Comment",
+                "identifier": f"{site.post}_77",
+                "dateCreated": "2020-05-21T11:40:00-0700",
+                "text": "Mine!",
+                "author": {"name": "Ada", "url": "https://www.facebook.com/ada.fennel"},
+            },
+        ],
+    }
     linked = f'<script type="application/ld+json">{json.dumps(told)}</script>'
     for body in (site.page(linked), site.page(linked, site.article(tag="div", likes=""))):
         post, said = site.items("post", body, id=site.post)
@@ -143,9 +196,11 @@ def stage(number, *, owner="100000000000701", time=1_590_000_000, story="8100000
         .replace("{", "&#123;")
         .replace("}", "&#125;")
     )
-    return f"""<div class="a" data-store="{store}" id="u" data-sigil="photo-stage marea"><i class="img" aria-label="A bowl"></i>
+    return f"""<div class="a" data-store="{store}" id="u" data-sigil="photo-stage marea">
+    <i class="img" aria-label="A bowl"></i>
     <div data-full-size-href="https://scontent.example/{number}.jpg?a=1&amp;b=2"></div>
-    <a href="/photo.php?fbid=1&amp;id={owner}&amp;set=pcb.{story}">next</a></div><code><!-- <a class="actor-link" href="/fernandflint/?x">
+    <a href="/photo.php?fbid=1&amp;id={owner}&amp;set=pcb.{story}">next</a></div><code><!--
+    <a class="actor-link" href="/fernandflint/?x">
     <strong class="actor">Fern and Flint</strong></a><div id="voice_replace_id" class=""><p>Blue &amp; green</p></div>
     <abbr data-store="&#123;&quot;time&quot;:{time},&quot;short&quot;:false&#125;">Today</abbr> --></code>
     <script>["{number}",{{ft_ent_identifier:{number},comment_count:4,share_count:2,reduced:"4",like_count:58}}]</script>"""

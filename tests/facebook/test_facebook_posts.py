@@ -25,8 +25,13 @@ def streamed(site, *stories, info=None, path=True):
         data = {"node": story} if not path else {"node": story, "cursor": "c"}
         documents.append({"label": "ProfileCometTimelineFeed_user$stream$x", **where, "data": data})
     if info:
-        documents.append({"label": "ProfileCometTimelineFeed_user$defer$y", "data": {"page_info": info},
-                          **({"path": ["node", "timeline_list_feed_units"]} if path else {})})  # fmt: skip
+        documents.append(
+            {
+                "label": "ProfileCometTimelineFeed_user$defer$y",
+                "data": {"page_info": info},
+                **({"path": ["node", "timeline_list_feed_units"]} if path else {}),
+            }
+        )
     return lines(*documents)
 
 
@@ -49,9 +54,10 @@ def test_other_peoples_lists_are_left_out(site):
     other = site.timeline(site.story("8100000000000999", owner="100000000000999"), owner="100000000000999")
     suggested = {"data": {"viewer": {"suggestions": {"edges": [{"node": site.story("8100000000000998")}]}}}}
     body = site.page(
-        site.result("OtherQuery", other), site.result("SuggestedQuery", suggested),
+        site.result("OtherQuery", other),
+        site.result("SuggestedQuery", suggested),
         site.result("ProfileCometTimelineFeedQuery", site.timeline(site.story(), site.story())),
-    )  # fmt: skip
+    )
     assert [one.id for one in site.items("posts", body, id=site.owner)[:-1]] == [site.post]
 
 
@@ -61,8 +67,12 @@ def test_pages_of_the_first_comet_years(site):
     sections = raw["comet_sections"]
     layout = sections.pop("context_layout")
     sections["content"]["story"]["comet_sections"] = {"context_layout": layout}
-    feedback = {"id": raw["feedback"]["id"], "comment_count": {"total_count": 0}, "reaction_count": {"count": 4},
-                "share_count": {"count": 0}}  # fmt: skip
+    feedback = {
+        "id": raw["feedback"]["id"],
+        "comment_count": {"total_count": 0},
+        "reaction_count": {"count": 4},
+        "share_count": {"count": 0},
+    }
     sections["feedback"] = {
         "story": {"feedback_context": {"feedback_target_with_context": {"ufi_renderer": {"feedback": feedback}}}}
     }
@@ -72,9 +82,18 @@ def test_pages_of_the_first_comet_years(site):
 
 
 def test_the_mobile_sites_page(site):
-    live = '["MLiveData","set",[],["8100000000000702",{ft_ent_identifier:8100000000000702,comment_count:9,share_count:4,has_viewer_liked:false,like_count:50}]]'
-    shared = site.article("8100000000000702", "", likes="", told={"story_attachment_style": "video_inline"}, after=(
-        '<div class="story_body_container"><div data-ft="&#123;&quot;tn&quot;:&quot;*s&quot;&#125;"><p>Not mine</p></div></div>'))  # fmt: skip
+    live = '["MLiveData","set",[],["8100000000000702",{ft_ent_identifier:8100000000000702,comment_count:9,'
+    live += "share_count:4,has_viewer_liked:false,like_count:50}]]"
+    shared = site.article(
+        "8100000000000702",
+        "",
+        likes="",
+        told={"story_attachment_style": "video_inline"},
+        after=(
+            '<div class="story_body_container"><div data-ft="&#123;&quot;tn&quot;:&quot;*s&quot;&#125;">'
+            "<p>Not mine</p></div></div>"
+        ),
+    )
     body = site.page(site.article(), shared, f'<script>{{id:"see_more_cards_id",href:"{MORE}"}}{live}</script>')
     found = site.parsed("posts", body)
     first, second, page = found.items
@@ -92,8 +111,14 @@ def test_the_mobile_sites_page(site):
 def test_an_ajax_answer_of_the_mobile_site(site):
     escaped = MORE.replace("/", "\\/").replace("%", "\\u0025")
     script = f'{{"require":[["InitMMoreItemAutomatic","main",[],[{{"href":"{escaped}"}}]]]}}'
-    actions = [{"cmd": "replace", "target": "see_more_cards_id", "html": site.article(words="<p>From <a href='#'>there</a></p><p>and on</p>")},
-               {"cmd": "script", "type": "onload", "code": f"handle({script})"}]  # fmt: skip
+    actions = [
+        {
+            "cmd": "replace",
+            "target": "see_more_cards_id",
+            "html": site.article(words="<p>From <a href='#'>there</a></p><p>and on</p>"),
+        },
+        {"cmd": "script", "type": "onload", "code": f"handle({script})"},
+    ]
     found = site.parsed(
         "posts",
         "for (;;);" + json.dumps({"payload": {"actions": actions}}),
@@ -106,30 +131,44 @@ def test_an_ajax_answer_of_the_mobile_site(site):
 
 
 def test_see_more_is_no_part_of_the_text(site):
-    words = ('<p>Long<span class="text_exposed_hide">… <span data-sigil="more"><a href="#">More</a></span></span>'
-             '<span class="text_exposed_show"> indeed &amp; on</span></p><div class="text_exposed_show"><p>to the<br/>end</p></div>')  # fmt: skip
+    words = (
+        '<p>Long<span class="text_exposed_hide">… <span data-sigil="more"><a href="#">More</a></span></span>'
+        '<span class="text_exposed_show"> indeed &amp; on</span></p><div class="text_exposed_show">'
+        "<p>to the<br/>end</p></div>"
+    )
     assert site.items("posts", site.page(site.article(words=words)))[0].text == "Long indeed & on\nto the\nend"
 
 
 def test_pictures_of_the_mobile_site(site):
+    player = html.escape(json.dumps({"videoID": "9", "src": "https://video.example/v.mp4", "width": 350}))
     style = "background-image: url(&#039;https\\3a //scontent.example/a.jpg?x\\3d 1\\26 y\\3d 2&#039;);"
-    after = (f'<a href="/fernandflint/photos/pcb.1/2/?type=3" class="p"><i class="img" style="{style}" aria-label="A bowl"></i></a>'
-             '<a href="/photo.php?fbid=3"><img src="https://scontent.example/b.jpg?a=1&amp;b=2" alt="Another"/></a>'
-             f'<div data-store="{html.escape(json.dumps({"videoID": "9", "src": "https://video.example/v.mp4", "width": 350}))}"></div>')  # fmt: skip
+    after = (
+        f'<a href="/fernandflint/photos/pcb.1/2/?type=3" class="p">'
+        f'<i class="img" style="{style}" aria-label="A bowl"></i></a>'
+        '<a href="/photo.php?fbid=3"><img src="https://scontent.example/b.jpg?a=1&amp;b=2" alt="Another"/></a>'
+        f'<div data-store="{player}"></div>'
+    )
     media = site.items("posts", site.page(site.article(after=after)))[0].media
     assert [(one.type, one.url, one.alt) for one in media] == [
-        ("image", "https://scontent.example/a.jpg?x=1&y=2", "A bowl"), ("image", "https://scontent.example/b.jpg?a=1&b=2", "Another"),
+        ("image", "https://scontent.example/a.jpg?x=1&y=2", "A bowl"),
+        ("image", "https://scontent.example/b.jpg?a=1&b=2", "Another"),
         ("video", "https://video.example/v.mp4", None),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_desktop_page_before_comet(site):
     number = site.post
-    counts = ('{feedback:{id:"' + __import__("base64").b64encode(f"feedback:{number}".encode()).decode()
-              + '",is_eligible_for_real_time_updates:false,comment_count:{total_count:72},reaction_count:{count:1103},share_count:{count:68}}}')  # fmt: skip
-    body = f"""<div class="_5pcr userContentWrapper" data-ft="x"><h5 data-ft="y"><span><a href="https://www.facebook.com/fernandflint/?x=1">Fern and Flint</a></span></h5>
+    counts = (
+        '{feedback:{id:"'
+        + __import__("base64").b64encode(f"feedback:{number}".encode()).decode()
+        + '",is_eligible_for_real_time_updates:false,comment_count:{total_count:72},'
+        + "reaction_count:{count:1103},share_count:{count:68}}}"
+    )
+    body = f"""<div class="_5pcr userContentWrapper" data-ft="x"><h5 data-ft="y">
+    <span><a href="https://www.facebook.com/fernandflint/?x=1">Fern and Flint</a></span></h5>
     <div id="feed_subtitle_{site.owner};{number};;9"><abbr data-utime="1590000000" title="x">3 h</abbr></div>
-    <div data-testid="post_message" class="_5pbx userContent"><p>Two <b>bowls</b></p></div></div><script>{counts}</script>"""
+    <div data-testid="post_message" class="_5pbx userContent"><p>Two <b>bowls</b></p></div></div>
+    <script>{counts}</script>"""
     (post, page) = site.items("posts", site.page(body))
     assert (post.id, post.text, post.created_at, post.author.username) == (
         number,

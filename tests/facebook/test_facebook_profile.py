@@ -22,9 +22,13 @@ def test_an_account_and_its_first_post(site):
         delegate_page={"id": "8200000000000701"}, profilePicLarge={"uri": "https://scontent.example/a.jpg"}
     )
     introduction = site.introduction(
-        ("INFLUENCER_CATEGORY", "Page · Pottery"), ("ADDRESS", "3 Mill Lane"), ("PROFILE_PHONE", "+1 555 0100"),
-        ("PROFILE_EMAIL", "us@fern.example"), ("WEBSITE", "fern.example"), ("RATING", "Rating · 4.6 (1,130 Reviews)"),
-    )  # fmt: skip
+        ("INFLUENCER_CATEGORY", "Page · Pottery"),
+        ("ADDRESS", "3 Mill Lane"),
+        ("PROFILE_PHONE", "+1 555 0100"),
+        ("PROFILE_EMAIL", "us@fern.example"),
+        ("WEBSITE", "fern.example"),
+        ("RATING", "Rating · 4.6 (1,130 Reviews)"),
+    )
     line = "Fern and Flint, Example Town. 2,104 likes · 14 talking about this · 531 were here. Clay"
     head = site.meta(og_title="Fern and Flint", og_description=line)
     account, post, page = site.items("profile", whole(site, head=head, header=header, introduction=introduction))
@@ -36,7 +40,8 @@ def test_an_account_and_its_first_post(site):
     assert account.external_url == account.links[0].url == "https://fern.example/"
     assert account.alt_ids == ["8200000000000701"]
     assert account.summary == line
-    assert "555" not in str(vars(account)) and "us@" not in str(vars(account))
+    assert "555" not in str(vars(account))
+    assert "us@" not in str(vars(account))
     assert (post.id, post.author.username) == (site.post, "fernandflint")
     assert (page.next_cursor, page.exhausted) == ("CUR1", False)
 
@@ -51,13 +56,22 @@ def test_results_in_inline_scripts(site):
 @pytest.mark.parametrize(
     ("lang", "words", "number"),
     [
-        ("en", "2.1K likes", 2100), ("pl", "2,2\u00a0tys. polubienia", 2200), ("de", "1.234 „Gefällt mir“-Angaben", 1234),
-        ("fr", "12\u202f345 J’aime", 12_345), ("es", "3,4 mil Me gusta", 3400), ("it", "1,2 Mln followers", 1_200_000),
-        ("pt", "1,1 mi seguidores", 1_100_000), ("tr", "2,4 B beğenme", 2400), ("ru", "3,4 тыс. подписчиков", 3400),
-        ("ja", "フォロワー1.2万人", 12_000), ("ko", "팔로워 3.2만명", 32_000), ("id", "12,5 rb pengikut", 12_500),
-        ("en", "nothing", None), ("en", None, None),
+        ("en", "2.1K likes", 2100),
+        ("pl", "2,2\u00a0tys. polubienia", 2200),
+        ("de", "1.234 „Gefällt mir“-Angaben", 1234),
+        ("fr", "12\u202f345 J’aime", 12_345),
+        ("es", "3,4 mil Me gusta", 3400),
+        ("it", "1,2 Mln followers", 1_200_000),
+        ("pt", "1,1 mi seguidores", 1_100_000),
+        ("tr", "2,4 B beğenme", 2400),
+        ("ru", "3,4 тыс. подписчиков", 3400),
+        ("ja", "フォロワー1.2万人", 12_000),
+        ("ko", "팔로워 3.2만명", 32_000),
+        ("id", "12,5 rb pengikut", 12_500),
+        ("en", "nothing", None),
+        ("en", None, None),
     ],
-)  # fmt: skip
+)
 def test_rounded_counts_in_many_languages(lang, words, number):
     assert parse_profile.social_count(words, lang) == number
 
@@ -65,11 +79,17 @@ def test_rounded_counts_in_many_languages(lang, words, number):
 @pytest.mark.parametrize(
     ("line", "number"),
     [
-        ("2,104 likes · 14 talking about this", 2104), ("2276 osób lubi to · 7 osób mówi o tym", 2276),
-        ("Gefällt 1.204 Mal", None), ("1.204 „Gefällt mir“-Angaben · 3 Personen", 1204), ("1 204 J’aime · 3", 1204),
-        ("3.333 Me gusta · 2", 3333), ("Clay since 1999", None), ("いいね！1,204件", 1204), (None, None),
+        ("2,104 likes · 14 talking about this", 2104),
+        ("2276 osób lubi to · 7 osób mówi o tym", 2276),
+        ("Gefällt 1.204 Mal", None),
+        ("1.204 „Gefällt mir“-Angaben · 3 Personen", 1204),
+        ("1 204 J’aime · 3", 1204),
+        ("3.333 Me gusta · 2", 3333),
+        ("Clay since 1999", None),
+        ("いいね！1,204件", 1204),
+        (None, None),
     ],
-)  # fmt: skip
+)
 def test_likes_in_the_line_of_a_preview(line, number):
     assert parse_profile.likes(line) == number
 
@@ -96,10 +116,14 @@ def test_masked_and_missing_facts_stay_none(site):
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("94% recommend (75 Reviews)", (94.0, 75)), ("%94 öneriyor (75)", (94.0, 75)), ("4,7 (130)", (4.7, 130)),
-        ("Not yet rated (0 Reviews)", (None, 0)), ("Rating · 47", (None, None)), (None, (None, None)),
+        ("94% recommend (75 Reviews)", (94.0, 75)),
+        ("%94 öneriyor (75)", (94.0, 75)),
+        ("4,7 (130)", (4.7, 130)),
+        ("Not yet rated (0 Reviews)", (None, 0)),
+        ("Rating · 47", (None, None)),
+        (None, (None, None)),
     ],
-)  # fmt: skip
+)
 def test_ratings(words, found):
     assert parse_profile._rating(words) == found
 
@@ -111,11 +135,16 @@ def test_another_account_is_not_the_wanted_one(site):
 
 
 def test_a_shell_is_marked(site):
-    head = site.meta(
-        og_title="Fern and Flint | Example Town", og_url="https://www.facebook.com/fernandflint/",
-        og_description="Fern and Flint. 2,104 likes · 3 talking about this", al_android="x",
-        og_image="https://scontent.example/a.jpg",
-    ) + '<meta property="al:android:url" content="fb://profile/100000000000701"/>'  # fmt: skip
+    head = (
+        site.meta(
+            og_title="Fern and Flint | Example Town",
+            og_url="https://www.facebook.com/fernandflint/",
+            og_description="Fern and Flint. 2,104 likes · 3 talking about this",
+            al_android="x",
+            og_image="https://scontent.example/a.jpg",
+        )
+        + '<meta property="al:android:url" content="fb://profile/100000000000701"/>'
+    )
     (account,) = site.items("profile", site.page(head=head))
     assert (account.partial, account.id, account.username) == ("page_shell", site.owner, "fernandflint")
     assert (account.name, account.likes_count) == ("Fern and Flint", 2104)

@@ -17,23 +17,75 @@ from fetchworker.spiders.facebook.spider import FacebookSpider
 
 OPERATIONS = tuple(FacebookSpider.operations)
 KEYS = st.sampled_from(
-    ["data", "user", "node", "group", "event", "currMedia", "video", "id", "edges", "timeline_list_feed_units", "group_feed",
-     "page_info", "comet_sections", "content", "story", "attachments", "feedback", "profile_header_renderer", "post_id",
-     "__typename", "pageItems", "message", "ranges", "text", "media", "payload", "actions", "label", "path", "name"]
-)  # fmt: skip
+    [
+        "data",
+        "user",
+        "node",
+        "group",
+        "event",
+        "currMedia",
+        "video",
+        "id",
+        "edges",
+        "timeline_list_feed_units",
+        "group_feed",
+        "page_info",
+        "comet_sections",
+        "content",
+        "story",
+        "attachments",
+        "feedback",
+        "profile_header_renderer",
+        "post_id",
+        "__typename",
+        "pageItems",
+        "message",
+        "ranges",
+        "text",
+        "media",
+        "payload",
+        "actions",
+        "label",
+        "path",
+        "name",
+    ]
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats(allow_nan=False) | st.text(max_size=8)
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 10**12)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
     | st.sampled_from(["Story", "Event", "Video", "Group", "81", "https://www.facebook.com/x/posts/81"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
-)  # fmt: skip
-PIECES = st.sampled_from([
-    '<article data-ft="', '<div data-sigil="story-div', "&#123;&quot;top_level_post_id&quot;:&quot;81&quot;&#125;", '">', "</div>",
-    '<div class="userContentWrapper"', 'id="feed_subtitle_7;81;;9"', '<abbr data-utime="1590000000"', "<h1>", "</h1>",
-    '"adp_XRelayPreloader_1",{"__bbox":', '{"result":', "{", "}", '<script type="application/ld+json">', '{"@type":"VideoObject"',
-    '<div id="voice_replace_id">', 'data-sigil="photo-stage', "see_more_cards_id", "/page_content_list_view/more/?x", "<",
-    '<span class="text_exposed_hide">',
-])  # fmt: skip
+)
+PIECES = st.sampled_from(
+    [
+        '<article data-ft="',
+        '<div data-sigil="story-div',
+        "&#123;&quot;top_level_post_id&quot;:&quot;81&quot;&#125;",
+        '">',
+        "</div>",
+        '<div class="userContentWrapper"',
+        'id="feed_subtitle_7;81;;9"',
+        '<abbr data-utime="1590000000"',
+        "<h1>",
+        "</h1>",
+        '"adp_XRelayPreloader_1",{"__bbox":',
+        '{"result":',
+        "{",
+        "}",
+        '<script type="application/ld+json">',
+        '{"@type":"VideoObject"',
+        '<div id="voice_replace_id">',
+        'data-sigil="photo-stage',
+        "see_more_cards_id",
+        "/page_content_list_view/more/?x",
+        "<",
+        '<span class="text_exposed_hide">',
+    ]
+)
 
 
 def attempt(site, operation, body):
@@ -49,15 +101,21 @@ def good(site):
     group = {"group": {**shapes.group()["group"], "group_feed": feed}}
     photo = shapes.viewed(shapes.POSTS["8100000000000103"])
     return {
-        "profile": site.page(site.result("A", {"data": shapes.header(moss)}), site.result("B", {"data": shapes.introduction(moss)})),
+        "profile": site.page(
+            site.result("A", {"data": shapes.header(moss)}), site.result("B", {"data": shapes.introduction(moss)})
+        ),
         "posts": json.dumps({"data": {"user": {"id": moss.number, "timeline_list_feed_units": feed}}}),
         "post": site.page(site.result("P", {"data": {"node": story}}), site.article()),
         "photo": json.dumps({"data": photo}),
         "video": json.dumps({"data": shapes.film(shapes.REEL)}),
         "group": site.page(site.result("G", {"data": group}), site.article()),
         "events": site.page(site.result("E", {"data": shapes.event_list()})),
-        "event": site.page(site.result("E", {"data": shapes.event_header()}, {"path": ["event"], "data": shapes.event_about()["event"]})),
-    }  # fmt: skip
+        "event": site.page(
+            site.result(
+                "E", {"data": shapes.event_header()}, {"path": ["event"], "data": shapes.event_about()["event"]}
+            )
+        ),
+    }
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -125,9 +183,20 @@ def test_bodies_of_the_wrong_kind(site, operation, body):
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize(
     "piece",
-    ['<div data-sigil="story-div" data-ft="', 'data-sigil="story-div', '"adp_XRelayPreloader_1",{"__bbox":', "<h1>", "<meta ",
-     '<span class="text_exposed_hide">', "userContentWrapper", '<a href="/photo/', "ft_ent_identifier:1,", '{"a":[', "<article "],
-)  # fmt: skip
+    [
+        '<div data-sigil="story-div" data-ft="',
+        'data-sigil="story-div',
+        '"adp_XRelayPreloader_1",{"__bbox":',
+        "<h1>",
+        "<meta ",
+        '<span class="text_exposed_hide">',
+        "userContentWrapper",
+        '<a href="/photo/',
+        "ft_ent_identifier:1,",
+        '{"a":[',
+        "<article ",
+    ],
+)
 def test_hostile_pages_stay_cheap(site, operation, piece):
     body = "<html>" + piece * (400_000 // len(piece))
     start = time.process_time()

@@ -33,8 +33,15 @@ def resolved(**arguments):
 
 def test_operations():
     assert list(FacebookSpider.operations) == [
-        "profile", "posts", "post", "photo", "video", "group", "events", "event",
-    ]  # fmt: skip
+        "profile",
+        "posts",
+        "post",
+        "photo",
+        "video",
+        "group",
+        "events",
+        "event",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +65,7 @@ def test_operations():
         ("story.php?x=1&story_fbid=8100701&y=2&id=1000701", "post", {"user": "1000701", "id": "8100701"}),
         ("photo/?fbid=8600701&set=a.1", "photo", {"id": "8600701"}),
         ("photo.php?fbid=8600701", "photo", {"id": "8600701"}),
-        ("fernandflint/photos/a.1/8600701/?type=3", "photo", {"user": "fernandflint", "id": "8600701"}),
+        ("fernandflint/photos/a.1/8600701/?type=3", "photo", {"id": "8600701"}),
         ("watch/?v=8400701", "video", {"id": "8400701"}),
         ("watch?ref=x&v=8400701", "video", {"id": "8400701"}),
         ("fernandflint/videos/a-kiln/8400701/", "video", {"user": "fernandflint", "id": "8400701"}),
@@ -105,12 +112,16 @@ def test_arguments_choose_the_operation():
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"operation": "profile"}, "say whose"), ({"user": "login"}, "section of the site"),
-        ({"user": "a b"}, "letters, digits"), ({"operation": "post", "id": "abc"}, "pfbid"),
-        ({"operation": "event", "id": "12a"}, "must be a number"), ({"operation": "events"}, "say whose"),
-        ({"operation": "post"}, "id"), ({"usr": "x"}, "did you mean"),
+        ({"operation": "profile"}, "say whose"),
+        ({"user": "login"}, "section of the site"),
+        ({"user": "a b"}, "letters, digits"),
+        ({"operation": "post", "id": "abc"}, "pfbid"),
+        ({"operation": "event", "id": "12a"}, "must be a number"),
+        ({"operation": "events"}, "say whose"),
+        ({"operation": "post"}, "id"),
+        ({"usr": "x"}, "did you mean"),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_are_explained(values, words):
     with pytest.raises(ArgumentError, match=words):
         resolved(**values)
@@ -129,8 +140,9 @@ def test_params_survive_being_stored():
 
 def test_ways_to_an_account():
     assert addresses("profile", user="fernandflint") == [
-        ("page", f"{HOME}/fernandflint"), ("mobile", "https://m.facebook.com/fernandflint"),
-    ]  # fmt: skip
+        ("page", f"{HOME}/fernandflint"),
+        ("mobile", "https://m.facebook.com/fernandflint"),
+    ]
     assert [way for way, _ in addresses("profile", id="1000701")] == ["page", "graphql", "mobile"]
     assert addresses("profile", id="1000701")[0][1] == f"{HOME}/profile.php?id=1000701"
     assert [way for way, _ in addresses("profile", user="1000701")] == ["page", "graphql", "mobile"]
@@ -167,9 +179,15 @@ def test_ways_to_the_rest():
 
 def test_every_request_stays_with_the_site():
     for operation, values in (
-        ("profile", {"id": "7"}), ("posts", {"id": "7"}), ("post", {"id": "81", "user": "7"}), ("photo", {"id": "86"}),
-        ("video", {"id": "84"}), ("group", {"group": "85"}), ("events", {"id": "7"}), ("event", {"id": "83"}),
-    ):  # fmt: skip
+        ("profile", {"id": "7"}),
+        ("posts", {"id": "7"}),
+        ("post", {"id": "81", "user": "7"}),
+        ("photo", {"id": "86"}),
+        ("video", {"id": "84"}),
+        ("group", {"group": "85"}),
+        ("events", {"id": "7"}),
+        ("event", {"id": "83"}),
+    ):
         for fetch in fetches(operation, **values):
             assert urlsplit(fetch.url).hostname in ("www.facebook.com", "m.facebook.com")
 
@@ -182,7 +200,8 @@ def test_a_stored_query_as_a_guest_sends_it():
         "15",
         "CometPhotoRootContentQuery",
     )
-    assert "fb_dtsg" not in form and "fb_dtsg" not in fetch.token_form
+    assert "fb_dtsg" not in form
+    assert "fb_dtsg" not in fetch.token_form
     assert fetch.token_form["doc_id"].name == "doc:CometPhotoRootContentQuery"
     assert fetch.token_form["doc_id"].default == contract.PHOTO.doc_id
     variables = json.loads(form["variables"])
@@ -211,11 +230,17 @@ def test_node_ids_that_are_none(node):
 @pytest.mark.parametrize(
     ("address", "name", "number"),
     [
-        (f"{HOME}/fernandflint", "fernandflint", None), (f"{HOME}/profile.php?id=7", None, "7"), ("/fern/?__tn__=C", "fern", None),
-        (f"{HOME}/people/Ada/7/", None, "7"), (f"{HOME}/7", None, "7"), ("https://x.example/fern", None, None),
-        ("http://[x/fern", None, None), (None, None, None), ("fb://profile/7", None, "7"),
+        (f"{HOME}/fernandflint", "fernandflint", None),
+        (f"{HOME}/profile.php?id=7", None, "7"),
+        ("/fern/?__tn__=C", "fern", None),
+        (f"{HOME}/people/Ada/7/", None, "7"),
+        (f"{HOME}/7", None, "7"),
+        ("https://x.example/fern", None, None),
+        ("http://[x/fern", None, None),
+        (None, None, None),
+        ("fb://profile/7", None, "7"),
     ],
-)  # fmt: skip
+)
 def test_names_in_addresses(address, name, number):
     if address and address.startswith("fb:"):
         assert ids.profile_number(address) == number

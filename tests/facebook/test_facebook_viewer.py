@@ -14,8 +14,16 @@ def answer(data):
 
 
 def film(number="8400000000000701", **more):
-    return {"__typename": "Video", "id": number, "playable_duration_in_ms": 21_500, "width": 1080, "height": 1920,
-            "playable_url": "https://video.example/sd.mp4", "playable_url_quality_hd": "https://video.example/hd.mp4", **more}  # fmt: skip
+    return {
+        "__typename": "Video",
+        "id": number,
+        "playable_duration_in_ms": 21_500,
+        "width": 1080,
+        "height": 1920,
+        "playable_url": "https://video.example/sd.mp4",
+        "playable_url_quality_hd": "https://video.example/hd.mp4",
+        **more,
+    }
 
 
 def test_a_photo_in_the_viewer(site):
@@ -39,9 +47,14 @@ def test_counts_of_the_album_are_not_the_photos(site):
 
 
 def test_a_video(site):
-    raw = film(name="A kiln", publish_time=1_780_000_000, savable_description={"text": "Slow"}, owner=site.actor(),
-               preferred_thumbnail={"image": {"uri": "https://scontent.example/t.jpg"}},
-               feedback={"id": "x", "reaction_count": {"count": 7}, "total_comment_count": 3, "video_view_count": 99})  # fmt: skip
+    raw = film(
+        name="A kiln",
+        publish_time=1_780_000_000,
+        savable_description={"text": "Slow"},
+        owner=site.actor(),
+        preferred_thumbnail={"image": {"uri": "https://scontent.example/t.jpg"}},
+        feedback={"id": "x", "reaction_count": {"count": 7}, "total_comment_count": 3, "video_view_count": 99},
+    )
     (post,) = site.items("video", answer({"video": raw}), id=raw["id"])
     assert (post.id, post.type, post.title, post.text) == (raw["id"], "video", "A kiln", "Slow")
     assert (post.likes, post.comments_count, post.views) == (7, 3, 99)
@@ -69,11 +82,18 @@ def test_a_reel(site):
     [
         {"videoDeliveryLegacyFields": {"browser_native_hd_url": "https://video.example/f.mp4"}},
         {"browser_native_sd_url": "https://video.example/f.mp4"},
-        {"videoDeliveryResponseFragment": {"videoDeliveryResponseResult": {"progressive_urls": [
-            {"progressive_url": "https://video.example/sd.mp4", "metadata": {"quality": "SD"}},
-            {"progressive_url": "https://video.example/f.mp4", "metadata": {"quality": "HD"}}]}}},
+        {
+            "videoDeliveryResponseFragment": {
+                "videoDeliveryResponseResult": {
+                    "progressive_urls": [
+                        {"progressive_url": "https://video.example/sd.mp4", "metadata": {"quality": "SD"}},
+                        {"progressive_url": "https://video.example/f.mp4", "metadata": {"quality": "HD"}},
+                    ]
+                }
+            }
+        },
     ],
-)  # fmt: skip
+)
 def test_where_films_keep_their_files(site, fields):
     raw = {"__typename": "Video", "id": "84000", **fields}
     assert site.items("video", answer({"video": raw}))[0].media[0].url == "https://video.example/f.mp4"
@@ -87,14 +107,29 @@ def test_a_film_among_suggestions(site):
 
 
 def test_a_videos_page_of_the_mobile_site(site):
-    told = {"@type": "VideoObject", "name": "A kiln | Facebook", "description": "Slow", "duration": "T1H3M58S",
-            "uploadDate": "2021-06-04T08:00:35-07:00", "contentUrl": "https://video.example/v.mp4", "width": 1920,
-            "interactionStatistic": [{"interactionType": {"@type": "http://schema.org/WatchAction"}, "userInteractionCount": 18900}]}  # fmt: skip
-    around = {"@type": "SocialMediaPosting", "identifier": "84005:9:0", "author": {"name": "Fern and Flint", "identifier": 7},
-              "commentCount": 4, "comment": [{"identifier": "8100000000000701_9", "text": "x", "author": {"name": "Ada"}}]}  # fmt: skip
+    told = {
+        "@type": "VideoObject",
+        "name": "A kiln | Facebook",
+        "description": "Slow",
+        "duration": "T1H3M58S",
+        "uploadDate": "2021-06-04T08:00:35-07:00",
+        "contentUrl": "https://video.example/v.mp4",
+        "width": 1920,
+        "interactionStatistic": [
+            {"interactionType": {"@type": "http://schema.org/WatchAction"}, "userInteractionCount": 18900}
+        ],
+    }
+    around = {
+        "@type": "SocialMediaPosting",
+        "identifier": "84005:9:0",
+        "author": {"name": "Fern and Flint", "identifier": 7},
+        "commentCount": 4,
+        "comment": [{"identifier": "8100000000000701_9", "text": "x", "author": {"name": "Ada"}}],
+    }
     escaped = [json.dumps(one).replace("@", "\\u0040") for one in (told, around)]
     scripts = [f'<script type="application/ld+json">{one}</script>' for one in escaped]
-    head = '<link rel="canonical" href="https://www.facebook.com/fernandflint/videos/a-kiln/8400055/"/><meta property="og:title" content="A kiln"/>'
+    head = '<link rel="canonical" href="https://www.facebook.com/fernandflint/videos/a-kiln/8400055/"/>'
+    head += '<meta property="og:title" content="A kiln"/>'
     post, said = site.items("video", site.page(*scripts, head=head), id="8400055")
     assert (post.id, post.alt_ids, post.title, post.views, post.comments_count) == (
         "8400055",

@@ -95,7 +95,6 @@ class PhotoParams(Params):
     """Which photo."""
 
     id: Annotated[str, BeforeValidator(_number), Field(description="number of the photo")]
-    user: User = None
 
 
 class VideoParams(Params):

@@ -87,7 +87,7 @@ class FacebookSpider(SiteSpider):
         parse=parse.photo,
         patterns=(
             rf"{_SITE}photo(?:\.php|/)?\?(?:[^#]*&)?fbid={_ID}(?:[&#].*)?$",
-            rf"{_SITE}{_USER}/photos/(?:[^/?#]+/)?{_ID}{_END}",
+            rf"{_SITE}[^/?#]+/photos/(?:[^/?#]+/)?{_ID}{_END}",
         ),
     )
     def photo(self, call: Call[PhotoParams]) -> Iterator[Fetch]:
