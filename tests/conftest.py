@@ -70,8 +70,9 @@ class Project:
             input=stdin,
         )
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(self.command(*arguments), cwd=ROOT, env=self.environment(), stderr=subprocess.PIPE)
+    def start(self, *arguments: str, stdout: int | None = None) -> subprocess.Popen[bytes]:
+        where = {"cwd": ROOT, "env": self.environment(), "stdout": stdout, "stderr": subprocess.PIPE}
+        return subprocess.Popen(self.command(*arguments), **where)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / name

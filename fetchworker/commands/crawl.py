@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: finish reasons of a crawl that did what it was asked
 _GOOD = frozenset({"finished", "idle", "closespider_itemcount", "closespider_pagecount", "closespider_timeout"})
+#: failures that are the site's answer: what was asked for is not there
+_ANSWERED = "/NOT_FOUND_UPSTREAM"
 
 FAILED = 1
 BAD_USE = 2
@@ -30,7 +32,8 @@ class Command(ScrapyCrawl):
         return (
             "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
-            "Exit codes: 0 done, 1 failed (also: every request failed), 2 wrong arguments or configuration."
+            "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
+            "1 failed (also: every request failed), 2 wrong arguments or configuration."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -82,7 +85,7 @@ class Command(ScrapyCrawl):
 
 def _succeeded(crawler: Crawler) -> bool:
     stats = crawler.stats.get_stats()
-    failed = any(name.startswith("fetchworker/failed/") for name in stats)
+    failed = any(name.startswith("fetchworker/failed/") and not name.endswith(_ANSWERED) for name in stats)
     nothing = not stats.get("item_scraped_count")
     return stats.get("finish_reason") in _GOOD and not (failed and nothing)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
+from fetchworker.commands import while_read
+
 if TYPE_CHECKING:
     import argparse
 
@@ -25,6 +27,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="one JSON object per check")
 
+    @while_read
     def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002
         from fetchworker.doctor import run_checks  # noqa: PLC0415  # keeps `scrapy list` light
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 
+from fetchworker.commands import while_read
+
 if TYPE_CHECKING:
     import argparse
 
@@ -41,6 +43,7 @@ class Command(ScrapyCommand):
         parser.add_argument("--limit", type=int, default=20, help="lines at most (default: 20)")
         parser.add_argument("--json", action="store_true", help="whole items as JSON lines")
 
+    @while_read
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         import asyncio  # noqa: PLC0415  # keeps `scrapy list` light
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from fetchworker.commands import while_read
+
 if TYPE_CHECKING:
     import argparse
 
@@ -49,6 +51,7 @@ class Command(ScrapyCommand):
             "--header", action="append", default=[], metavar="'Name: value'", help="a response header (repeatable)"
         )
 
+    @while_read
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from fetchworker.errors import ConfigError  # noqa: PLC0415  # keeps `scrapy list` light
 

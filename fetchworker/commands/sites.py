@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 
+from fetchworker.commands import while_read
+
 if TYPE_CHECKING:
     import argparse
 
@@ -28,6 +30,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="one JSON object per site, parameter schemas included")
 
+    @while_read
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # keeps `scrapy list` light
 

@@ -118,6 +118,11 @@ class Environment(BaseSettings):
         description="the seconds that an unused session is kept",
         examples=["86400"],
     )
+    contact_data: bool = Field(
+        default=False,
+        description="true to keep mail addresses and telephone numbers that pages show, or false",
+        examples=["true"],
+    )
     database_url: SecretStr | None = Field(
         default=None,
         description="the URL of the database, sqlite:///path or postgresql://…",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fetchworker.demo import ebay_pages
+from fetchworker.demo import ebay_listing, ebay_pages
 from fetchworker.demo.model import Reply, RequestInfo
 from fetchworker.demo.wares import Market, Ware, make_market
 
@@ -63,7 +63,7 @@ class Ebay:
     def _page(self, request: RequestInfo) -> Reply:
         item, seller = _ITEM.match(request.route), _SELLER.match(request.route)
         if item and item["number"] in self.market.by_number:
-            return _page(ebay_pages.listing(self.market.by_number[item["number"]], request.host))
+            return _page(ebay_listing.listing(self.market.by_number[item["number"]], request.host))
         if seller and seller["name"] in self.market.by_shop:
             return _page(ebay_pages.seller(self.market.by_shop[seller["name"]], request.host))
         return _page(ebay_pages.home()) if request.route == "/" else _page(ebay_pages.missing(), 404)

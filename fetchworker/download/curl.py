@@ -19,10 +19,11 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
-from scrapy.exceptions import ResponseDataLossError, UnsupportedURLSchemeError
+from scrapy.exceptions import ResponseDataLossError
 from scrapy.utils._download_handlers import get_dataloss_msg, make_response, normalize_bind_address
 
-from fetchworker.download.client import ClientOptions, ClientPool, TransferError, TransferInfo, TransferRequest
+from fetchworker.download.client import ClientOptions, TransferError, TransferInfo, TransferRequest
+from fetchworker.download.pool import ClientPool
 from fetchworker.download.receive import Receiver
 from fetchworker.download.tls import check_key_log, tls_options
 from fetchworker.download.translate import (
@@ -131,9 +132,6 @@ class CurlDownloadHandler(BaseDownloadHandler):
     def _route(self, request: Request, proxy: Proxy | None, *, configured: bool) -> Route:
         """Where the connection may lead. A proxy that is none of ours is a destination like any other."""
         decision = self._egress.classify(request.url)
-        if decision.reason == "scheme":
-            # Scrapy's own word for it; in a crawl the middleware has refused it before
-            raise UnsupportedURLSchemeError(str(denied(decision, request.url)))
         if not decision.allowed:
             raise denied(decision, request.url)
         if proxy is None:

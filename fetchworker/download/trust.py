@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curl_cffi.curl import DEFAULT_CACERT
@@ -24,15 +26,24 @@ def ca_bundle(environment: Environment) -> str | None:
     extra = environment.ca_file
     if extra is None:
         return None
-    bundle = environment.state_dir / f"ca-bundle-{os.getpid()}.pem"
+    folder = environment.state_dir
     try:
-        with open(DEFAULT_CACERT, "rb") as roots:  # noqa: PTH123  # a text from curl_cffi
-            content = roots.read() + b"\n" + extra.read_bytes()
-        bundle.parent.mkdir(parents=True, exist_ok=True)
-        bundle.write_bytes(content)
+        content = Path(DEFAULT_CACERT).read_bytes() + b"\n" + extra.read_bytes()
+        # named by what it holds: processes share it, and none is left behind by each
+        bundle = folder / f"ca-bundle-{sha256(content).hexdigest()[:16]}.pem"
+        if not bundle.exists():
+            _write(bundle, content)
     except OSError as exc:
-        raise ConfigError(f"FETCHWORKER_CA_FILE: cannot make {bundle}: {exc.strerror}") from exc
+        raise ConfigError(f"FETCHWORKER_CA_FILE: cannot make a bundle in {folder}: {exc.strerror}") from exc
     return str(bundle)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all: other processes read it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
 
 
 def connect_to_entries(host_map: Mapping[str, str]) -> tuple[bytes, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import idna
 
 from fetchworker.egress.addresses import special
-from fetchworker.errors import EgressDeniedError
+from fetchworker.errors import EgressDeniedError, SchemeDeniedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,7 +104,8 @@ def denied(decision: Decision, url: str, **context: str) -> EgressDeniedError:
     origin = _ORIGIN.match(url)
     host = origin[0].partition("://")[2].rpartition("@")[2] if origin else ""
     by = " by that proxy" if decision.layer == "proxy" else ""
-    return EgressDeniedError(
+    kind = SchemeDeniedError if decision.reason == "scheme" else EgressDeniedError
+    return kind(
         f"{host or 'the URL'} is not fetched{by}: {REASONS[decision.reason]} ({decision.layer}: {decision.reason})",
         layer=decision.layer,
         reason=decision.reason,

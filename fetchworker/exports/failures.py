@@ -1,7 +1,7 @@
 """What a crawl could not do, as JSON lines: failures (requests), rejects (items) and the pages that show why.
 
-Files under ``<state dir>/crawls/<crawl id>/``, made at the first line: ``failures.jsonl``, ``rejects.jsonl`` and at
-most :data:`EVIDENCE_MAX` bodies in ``evidence/``.
+Files under ``<state dir>/crawls/<crawl id>/``, made at the first line: ``failures.jsonl``, ``rejects.jsonl`` and
+``drift/`` (:mod:`fetchworker.exports.drift`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from fetchworker.exports.drift import DriftRecords
 from fetchworker.exports.lines import LineFile
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-EVIDENCE_MAX = 20
 
 
 class CrawlRecords:
@@ -27,7 +26,7 @@ class CrawlRecords:
         self.failures = 0
         self.rejects = 0
         self._files: dict[str, LineFile] = {}
-        self._evidence = 0
+        self.drift = DriftRecords(folder / "drift")
 
     @property
     def failures_path(self) -> Path:
@@ -48,16 +47,6 @@ class CrawlRecords:
         """Write one rejected item with its reason."""
         self.rejects += 1
         self._write(self.rejects_path, record)
-
-    def evidence(self, name: str, body: bytes) -> str | None:
-        """Save a body that a parser did not understand; its path relative to the folder, None when there are enough."""
-        if self._evidence >= EVIDENCE_MAX:
-            return None
-        self._evidence += 1
-        path = self.folder / "evidence" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
-        return str(path.relative_to(self.folder))
 
     def _write(self, path: Path, record: dict[str, Any]) -> None:
         file = self._files.get(path.name)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from fetchworker.errors import ItemInvalidError
 from fetchworker.items.ads import Ad, AdAnalytics, Advertiser, AdvertiserRef, MetricSeries, Trend, TrendPoint
-from fetchworker.items.base import Availability, Item, Link, ListingType, Media, Part
+from fetchworker.items.base import Availability, Item, Link, ListingType, Media, Part, contact, plain, without_contact
 from fetchworker.items.fetched import FetchResult, Page
 from fetchworker.items.shop import Product, Review, SearchPage, SearchResult, Seller, Variant
 from fetchworker.items.social import (
@@ -74,7 +74,10 @@ __all__ = [
     "Trend",
     "TrendPoint",
     "Variant",
+    "contact",
+    "plain",
     "validate",
+    "without_contact",
 ]
 
 #: kind → model

@@ -18,8 +18,10 @@ class AdvertiserRef(Part):
 class Ad(Item):
     """An advertisement.
 
-    ``start_date``, ``end_date`` and ``last_seen`` are days; ``spend_*`` are amounts in ``currency``; ``ctr`` is a share
-    between 0 and 1; ``platforms`` and ``countries`` are the site's words and ISO 3166 codes where it gives codes.
+    ``start_date``, ``end_date`` and ``last_seen`` are days, ``first_shown_at`` and ``last_shown_at`` the instants where
+    the site tells them, ``days_shown`` the days between on which it was shown; ``spend_*`` are amounts in ``currency``;
+    ``ctr`` is a share between 0 and 1; ``platforms`` and ``countries`` are the site's words and ISO 3166 codes where it
+    gives codes.
     """
 
     kind: Literal["ad"] = "ad"
@@ -28,6 +30,9 @@ class Ad(Item):
     start_date: Date | None = None
     end_date: Date | None = None
     last_seen: Date | None = None
+    first_shown_at: Time | None = None
+    last_shown_at: Time | None = None
+    days_shown: Count | None = None
     active: bool | None = None
     format: str | None = None
     platforms: list[str] = []
@@ -52,7 +57,11 @@ class Ad(Item):
 
 
 class Advertiser(Item):
-    """Who pays for ads; ``country`` as the site gives it (an ISO 3166 code where it does)."""
+    """Who pays for ads; ``country`` as the site gives it (an ISO 3166 code where it does).
+
+    ``ads_count_min`` and ``ads_count_max`` bound the number of ads where the site gives a range. ``domain`` alone,
+    without an ``id``, is a site that ads lead to, whoever pays for them.
+    """
 
     kind: Literal["advertiser"] = "advertiser"
     id: str | None = None
@@ -61,6 +70,9 @@ class Advertiser(Item):
     verified: bool | None = None
     legal_name: str | None = None
     ads_count: Count | None = None
+    ads_count_min: Count | None = None
+    ads_count_max: Count | None = None
+    domain: str | None = None
     likes: Count | None = None
     category: str | None = None
 

@@ -94,3 +94,35 @@ class Media(Part):
     height: Count | None = None
     duration: float | None = None
     alt: str | None = None
+
+
+#: where in ``extra`` parsers put mail addresses and telephone numbers that a page shows as such
+CONTACT = "contact"
+
+
+def contact(**found: Any) -> dict[str, Any]:
+    """Contact data for ``extra``: ``email``, ``phone``, ``links``; empty when the page shows none."""
+    told = {name: value for name, value in found.items() if value not in (None, "", [])}
+    return {CONTACT: told} if told else {}
+
+
+def without_contact(item: Item) -> Item:
+    """The item without contact data: they are personal, and nobody asked for them."""
+    if CONTACT not in item.extra:
+        return item
+    return item.model_copy(update={"extra": {name: value for name, value in item.extra.items() if name != CONTACT}})
+
+
+def plain(value: Any) -> Any:
+    """A draft, a part or what they hold as values that JSON has; what JSON has no word for becomes text."""
+    match value:
+        case dict():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case None | bool() | int() | float() | str():
+            return value
+        case _ if hasattr(value, "__dict__"):
+            return plain(vars(value))
+        case _:
+            return str(value)

@@ -8,11 +8,16 @@ from fetchworker.items.base import Count, Item
 
 
 class Page(Item):
-    """One per page of a paged operation, after its items: the cursor is never lost."""
+    """One per page of a paged operation, after its items: the cursor is never lost.
+
+    ``total_min`` and ``total_max`` bound the total where the site gives a range.
+    """
 
     kind: Literal["page"] = "page"
     next_cursor: str | None = None
     total: Count | None = None
+    total_min: Count | None = None
+    total_max: Count | None = None
     exhausted: bool | None = None
 
 

@@ -33,7 +33,8 @@ class Product(Item):
 
     ``price`` is what the seller asks, in the seller's ``currency``; ``converted_price`` is what the site makes of it in
     the visitor's. ``price_min`` and ``price_max`` span the variants. ``shipping`` is the site's text,
-    ``shipping_price`` the amount in it (``0`` when it is free).
+    ``shipping_price`` the amount in it (``0`` when it is free). ``page_title`` is the title of the page, which may name
+    another variant.
     """
 
     kind: Literal["product"] = "product"
@@ -41,6 +42,7 @@ class Product(Item):
     sku: str | None = None
     gtin: str | None = None
     name: str | None = None
+    page_title: str | None = None
     brand: str | None = None
     price: Money | None = None
     currency: Currency | None = None
@@ -116,10 +118,14 @@ class SearchResult(Item):
     location: str | None = None
     listing_type: ListingType | None = None
     bids: Count | None = None
+    availability: Availability | None = None
 
 
 class SearchPage(Item):
-    """One per page of a search, after its results; ``exact_count`` of its ``results_count`` are exact hits."""
+    """One per page of a search, after its results; ``exact_count`` of its ``results_count`` are exact hits.
+
+    ``store_id`` is the branch of the shop whose stock and prices the page shows.
+    """
 
     kind: Literal["search_page"] = "search_page"
     query: str | None = None
@@ -128,3 +134,4 @@ class SearchPage(Item):
     next_cursor: str | None = None
     results_count: Count | None = None
     exact_count: Count | None = None
+    store_id: str | None = None

@@ -16,8 +16,6 @@ from fetchworker.outcomes.taxonomy import REFUSALS
 from fetchworker.proxies import ProxyResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fetchworker.contracts import Page
     from fetchworker.download.wire import Wire
     from fetchworker.runtime import Runtime
@@ -82,12 +80,5 @@ class Refusals:
 
     def evidence(self, wire: Wire | None, page: Page, verdict: Verdict, url: str) -> str:
         """What of the page may be kept to show why it was refused."""
-        secrets = [] if wire is None else list(_values(wire))
+        secrets = () if wire is None else wire.session.secrets()
         return snippet(page, verdict, site=self._runtime.site, request_url=url, secrets=secrets)
-
-
-def _values(wire: Wire) -> Iterator[str]:
-    """The session's own values: a page may quote them."""
-    yield from wire.session.tokens.values()
-    for cookie in wire.session.jar:
-        yield cookie.value

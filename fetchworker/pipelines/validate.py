@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DropItem
 
 from fetchworker.errors import ItemInvalidError
-from fetchworker.items import Item, validate
+from fetchworker.items import Item, plain, validate, without_contact
+from fetchworker.items.base import CONTACT
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -34,24 +35,16 @@ class ValidatePipeline:
             DropItem: it is wrong; the reject file has it.
         """
         try:
-            return validate(item)
+            checked = validate(item)
         except ItemInvalidError as exc:
             values = item if isinstance(item, dict) else dict(item.__dict__)
             self._runtime.count(f"rejected/{values.get('kind')}")
-            self._runtime.records.reject({"reason": exc.message, "item": _plain(values)})
+            self._runtime.records.reject({"reason": exc.message, "item": plain(self._kept(values))})
             raise DropItem(exc.message) from None
+        return checked if self._runtime.environment.contact_data else without_contact(checked)
 
-
-def _plain(value: Any) -> Any:
-    """Any value as JSON can hold it."""
-    match value:
-        case dict():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case None | bool() | int() | float() | str():
-            return value
-        case _ if hasattr(value, "__dict__"):
-            return _plain(vars(value))
-        case _:
-            return str(value)
+    def _kept(self, values: dict[str, Any]) -> dict[str, Any]:
+        extra = values.get("extra")
+        if self._runtime.environment.contact_data or not isinstance(extra, dict):
+            return values
+        return values | {"extra": {name: value for name, value in extra.items() if name != CONTACT}}

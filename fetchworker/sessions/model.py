@@ -86,6 +86,10 @@ class Session:
             check_session_id(id)
         return cls(id, uuid4().hex, site, proxy_id, profile, now, now, stored)
 
+    def secrets(self) -> list[str]:
+        """Its own values, which a page may quote: tokens and cookies."""
+        return [*self.tokens.values(), *(cookie.value for cookie in self.jar)]
+
     def to_json(self) -> bytes:
         """The session as one JSON document, secrets included.
 

@@ -7,14 +7,16 @@ pages until the limit or the end, stamps items, and writes a failure line when a
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
-from fetchworker.contracts import Call, Fetch, Page, Parsed
-from fetchworker.download.wire import page_of
+from fetchworker.contracts import REPEATS, Call, Fetch, Page, Parsed
+from fetchworker.download.wire import WIRE, page_of
 from fetchworker.errors import (
     ArgumentError,
     ConfigError,
@@ -27,7 +29,7 @@ from fetchworker.errors import (
 )
 from fetchworker.runtime import Runtime
 from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
-from fetchworker.spiders.paging import dump_items, is_shell, load_items, turn
+from fetchworker.spiders.paging import Duplicates, dump_items, following, is_shell, load_items
 from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, request_id
 
 if TYPE_CHECKING:
@@ -39,15 +41,16 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from fetchworker.download.wire import Wire
     from fetchworker.items import Item
 
 __all__ = ["SiteSpider", "operation"]
 
 #: pages above this size (bytes) are parsed in a thread, so that the loop goes on
 _THREAD_ABOVE = 512 * 1024
-#: outcomes that another strategy cannot better
 #: errors that every other way would meet as well
 _NO_OTHER_WAY = (CloseSpider, ArgumentError, ConfigError, ProxyExhaustedError, RedisUnavailableError, SessionError)
+#: outcomes that another strategy cannot better
 _FINAL_OUTCOMES = frozenset({"not_found", "gone", "private"})
 
 
@@ -74,6 +77,7 @@ class SiteSpider(Spider):
         self.resolver = self.make_resolver()
         self.started: Started | None = self.resolver.arguments(arguments) if arguments else None
         self.runtime: Runtime | None = None
+        self._duplicates = Duplicates()
 
     @classmethod
     def make_resolver(cls) -> Resolver:
@@ -138,6 +142,7 @@ class SiteSpider(Spider):
 
     async def parse_call(self, response: Response) -> AsyncIterator[Any]:
         """Items of a page, then the request for the next one; or the next strategy when the page keeps no promise."""
+        assert self.runtime
         meta = response.meta
         call = self.load_call(meta["fw_call"])
         page = page_of(response)
@@ -146,24 +151,26 @@ class SiteSpider(Spider):
         except Exception as exc:  # a parser's bug must not cost the call its other ways
             if not isinstance(exc, ContractError):
                 self.logger.exception("%s %s: the parser broke on %s", self.name, call.operation, response.url)
+            await self._drifted(response.request, call, page, exc)
             async for another in self._after_failure(response.request, exc, page):
                 yield another
             return
+        self.runtime.count(f"parsed/{self.name}/{call.operation}")
         if is_shell(parsed.items) and self._other_way(meta):
             yield self._again(response.request, call, meta["fw_strategy"][0] + 1, shell=dump_items(parsed.items))
             return
         items, counted = self._limited(call, parsed)
         stamp = self._stamp(call, response.url)
-        for place, item in enumerate(items):
+        for place, item in items:
             stamp(item, place)
             self.complete(item, response)
             yield item
-        following = self._following(call, parsed, counted)
-        if following is None:
+        further = self._following(call, parsed, counted)
+        if further is None:
             await self._end(meta)
             return
         try:
-            yield self._again(response.request, following, 0)
+            yield self._again(response.request, further, 0)
         except ArgumentError as exc:
             async for another in self._after_failure(response.request, exc, None):
                 yield another
@@ -187,6 +194,7 @@ class SiteSpider(Spider):
 
     async def _end(self, meta: dict[str, Any]) -> None:
         """The call is over: a session made for it alone is of no more use."""
+        self._duplicates.forget(self._chain(self.load_call(meta["fw_call"])))
         if meta.get("fw_session_ends"):
             assert self.runtime
             await self.runtime.drop_session(meta["fw_session"])
@@ -199,30 +207,40 @@ class SiteSpider(Spider):
             return await asyncio.to_thread(parse, page, call)
         return parse(page, call)
 
-    def _limited(self, call: Call[Any], parsed: Parsed) -> tuple[list[Item], int]:
-        """The items that the limit lets through, and how many of them it counts."""
+    def _limited(self, call: Call[Any], parsed: Parsed) -> tuple[list[tuple[int, Item]], int]:
+        """The items to yield with their places on the page, and how many of them the limit counts."""
         kind, limit = self.operations[call.operation].counts, getattr(call.params, "limit", None)
         room = None if kind is None or limit is None else max(0, limit - call.seen)
-        kept: list[Item] = []
+        repeated = self._duplicates.among(self._chain(call), parsed.items)
+        if repeated:
+            assert self.runtime
+            self.runtime.count(f"duplicates/{self.name}/{call.operation}", len(repeated))
+        kept: list[tuple[int, Item]] = []
         counted = 0
-        for item in parsed.items:
+        for place, item in enumerate(parsed.items):
+            if place in repeated:
+                continue
             if item.kind == kind:
                 if room is not None and counted >= room:
                     continue
                 counted += 1
-            kept.append(item)
+            kept.append((place, item))
         return kept, counted
 
+    def _chain(self, call: Call[Any]) -> str:
+        """A name for a call that its pages share."""
+        return request_id(self.name, call if call.page == 1 else replace(call, cursor=None, page=1))
+
     def _following(self, call: Call[Any], parsed: Parsed, counted: int) -> Call[Any] | None:
-        limit = getattr(call.params, "limit", None)
-        pages = self.operations[call.operation].counts is not None
-        if not pages or parsed.cursor is None or (limit is not None and call.seen + counted >= limit):
+        if self.operations[call.operation].counts is None:
             return None
-        cycle = turn(call.state.get("fw_cycle"), call.cursor, parsed.cursor)
-        if cycle is None:
+        further, ended = following(call, parsed, counted)
+        if ended:
+            assert self.runtime
+            self.runtime.count(f"ended/{self.name}/{call.operation}/{ended}")
+        if ended == REPEATS:
             self.logger.warning("%s %s: the pages repeat (cursor %s), stopped", self.name, call.operation, call.cursor)
-            return None
-        return call.then(cursor=parsed.cursor, seen=counted, state={**parsed.state, "fw_cycle": cycle})
+        return further
 
     def _stamp(self, call: Call[Any], url: str) -> Callable[[Item, int], None]:
         rid = request_id(self.name, call)
@@ -268,6 +286,22 @@ class SiteSpider(Spider):
         if not shell:
             self.runtime.record_failure(request, error, page)
         await self._end(request.meta)
+
+    async def _drifted(self, request: Request | None, call: Call[Any], page: Page, error: Exception) -> None:
+        """Count a page that lacks what it should have, and keep it."""
+        assert self.runtime
+        assert request is not None
+        lacks = error.context["path"] if isinstance(error, ContractError) else f"({type(error).__name__})"
+        self.runtime.count(f"drift/{self.name}/{call.operation}/{lacks}")
+        wire: Wire | None = request.meta.get(WIRE)
+        keep = partial(self.runtime.records.drift.keep, page, site=self.name, operation=call.operation, lacks=lacks)
+        try:
+            kept = await asyncio.to_thread(keep, secrets=wire.session.secrets() if wire else ())
+        except OSError as exc:
+            self.logger.warning("the page %s is not kept: %s", page.url, exc)
+            return
+        if kept:
+            request.meta["fw_evidence"] = kept
 
     # ── calls in requests ────────────────────────────────────────────────────────────────────────────────────────
 

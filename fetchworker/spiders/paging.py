@@ -1,12 +1,18 @@
-"""Pages of a call: whether they go round in a circle, and pages that are only a shell (pure)."""
+"""Pages of a call: how they end, whether they go round in a circle, and pages that are only a shell (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fetchworker.items import KINDS, Item
+from fetchworker.contracts import CAP, END, LIMIT, REPEATS
+from fetchworker.items import KINDS, Item, plain
 
+if TYPE_CHECKING:
+    from fetchworker.contracts import Call, Parsed
+
+#: ids of a call's items
+REMEMBERED = 100_000
 #: what ``Item.partial`` says of facts from a page's meta tags alone (rounded counts, no posts)
 SHELL = "page_shell"
 
@@ -24,6 +30,59 @@ def turn(cycle: Cycle | None, before: str | None, cursor: str) -> Cycle | None:
     return [cursor, power * 2, 0] if steps + 1 == power else [seen, power, steps + 1]
 
 
+def following(call: Call[Any], parsed: Parsed, counted: int) -> tuple[Call[Any] | None, str | None]:
+    """The call for the next page, or how the pages end.
+
+    Args:
+        call: of the page at hand.
+        parsed: what that page gave.
+        counted: how many of its items count towards the limit.
+    """
+    limit = getattr(call.params, "limit", None)
+    if limit is not None and call.seen + counted >= limit:
+        return None, LIMIT
+    if parsed.cursor is None:
+        return None, CAP if parsed.capped else END
+    cycle = turn(call.state.get("fw_cycle"), call.cursor, parsed.cursor)
+    if cycle is None:
+        return None, REPEATS
+    return call.then(cursor=parsed.cursor, seen=counted, state={**parsed.state, "fw_cycle": cycle}), None
+
+
+class Duplicates:
+    """Finds items that a call gave before, by kind and id; what was asked for anew is new again.
+
+    At most :data:`REMEMBERED` ids of a call are kept: a site repeats itself from one page to the next.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[str, dict[tuple[str, str], None]] = {}
+
+    def among(self, name: str, items: Iterable[Item]) -> set[int]:
+        """The places of the items that the call called ``name`` gave before, or gives twice."""
+        known = self._calls.setdefault(name, {})
+        repeated = set()
+        for place, item in enumerate(items):
+            values = item.__dict__
+            found = values.get("id")
+            if found is None:
+                continue
+            key = (values["kind"], str(found))
+            if key in known:
+                repeated.add(place)
+            known[key] = None
+        while len(known) > REMEMBERED:
+            del known[next(iter(known))]
+        return repeated
+
+    def forget(self, name: str) -> None:
+        """The call is over."""
+        self._calls.pop(name, None)
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+
 def is_shell(items: Iterable[Item]) -> bool:
     """Whether all that a page gave is marked as the facts of a shell."""
     marks = {item.__dict__.get("partial") for item in items}
@@ -32,17 +91,9 @@ def is_shell(items: Iterable[Item]) -> bool:
 
 def dump_items(items: Iterable[Item]) -> list[dict[str, Any]]:
     """Drafts as JSON values."""
-    return [_plain(item.__dict__) for item in items]
+    return [plain(vars(item)) for item in items]
 
 
 def load_items(dumped: Iterable[Mapping[str, Any]]) -> list[Item]:
     """Drafts that :func:`dump_items` wrote."""
     return [KINDS[values["kind"]].draft(**values) for values in dumped]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return _plain(value.__dict__) if hasattr(value, "__dict__") else value

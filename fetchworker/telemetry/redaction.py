@@ -31,7 +31,7 @@ _FEW = 16
 _FIELD_WORDS = ("passw", "secret", "key", "token")
 
 # Quantifiers are possessive or bounded: the text may come from a hostile page.
-_QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\++"(?:[^"\\]|\\(?!"))*+)"""
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\++"[^"\\]*(?:\\(?!")[^"\\]*)*)"""
 _HEADER = rf"""
     \b((?:proxy-)?authorization|(?:set-)?cookie)\b   # Cookie
     (\\*["']\s*[:=,]\s*|\s*[:=]\s*)                 # Cookie: a    'Cookie': 'a'    ('Cookie', 'a')
@@ -113,6 +113,11 @@ def register_secret(value: Any) -> bool:
 def forget_secrets() -> None:
     """Forget what was registered (for tests)."""
     _secrets.clear()
+
+
+def hide_registered(text: str) -> str:
+    """``text`` without the values that were registered, and otherwise as it is."""
+    return _secrets.hide(text)
 
 
 def redact(text: str) -> str:

@@ -17,7 +17,13 @@ WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
     ("sites: {instagram: {}, fetch: {}, instagrem: {}}", ["instagrem", "did you mean instagram?"]),
     ("sites: {instagram: {}}", ["fetch"]),
-    ("sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}, facebook: {}}", ["profile", "chrome"]),
+    (
+        (
+            "sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}, walmart: {}, ads_transparency: {}, "
+            "facebook: {}}"
+        ),
+        ["profile", "chrome"],
+    ),
     ("sites: {instagram: {retries: many}, fetch: {}}", ["sites.instagram.retries", "'many'"]),
     ("sites: {instagram: {backoff: {first: 9, max: 1}}, fetch: {}}", ["first (9) is greater than max (1)"]),
     ("sites: [", ["sites.yaml, line"]),
@@ -124,6 +130,9 @@ def test_a_worker_opens_no_port_either(project, silent, redis):
     assert "Traceback" not in worker.communicate(timeout=60)[1].decode()
 
 
+ONE_FAILED = {"fetchworker/failed/x/FETCH_ERROR": 1}
+
+
 @pytest.mark.parametrize(
     ("stats", "good"),
     [
@@ -131,6 +140,15 @@ def test_a_worker_opens_no_port_either(project, silent, redis):
         ({"finish_reason": "finished"}, True),
         ({"finish_reason": "finished", "item_scraped_count": 3, "fetchworker/failed/x/FETCH_ERROR": 2}, True),
         ({"finish_reason": "finished", "fetchworker/failed/x/FETCH_ERROR": 2}, False),
+        ({"finish_reason": "finished", "fetchworker/failed/x/NOT_FOUND_UPSTREAM": 2}, True),
+        (
+            {
+                "finish_reason": "finished",
+                "fetchworker/failed/x/NOT_FOUND_UPSTREAM": 2,
+                "fetchworker/failed/x/FETCH_ERROR": 1,
+            },
+            False,
+        ),
         ({"finish_reason": "closespider_itemcount", "item_scraped_count": 3}, True),
         ({"finish_reason": "shutdown", "item_scraped_count": 3}, False),
         ({"finish_reason": "export_error", "item_scraped_count": 3}, False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 
 def test_people_read_sites_operations_and_arguments(project):
@@ -38,3 +39,10 @@ def test_a_wrong_configuration_is_told_and_ends_with_2(project):
     assert done.returncode == 2
     assert "instagram" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(project):
+    with project.start("sites", "--json", stdout=subprocess.PIPE) as listing:
+        listing.stdout.close()
+        assert listing.stderr.read() == b""
+    assert listing.returncode == 141

@@ -118,7 +118,7 @@ def test_an_identity_never_uses_two_exits_and_cookies_stay_with_it(project, host
 def test_who_is_not_there_is_a_failure_line_and_no_item(project, calm):
     project.use(calm)
     done = project.scrapy("crawl", "instagram", "-a", "user=no.such.account", "-O", str(project.folder / "n.jsonl"))
-    assert done.returncode == 1
+    assert done.returncode == 0, "that is the answer"
     assert project.lines("n.jsonl") == []
     (failure,) = project.records("failures")
     assert (failure["type"], failure["outcome"], failure["operation"]) == ("NOT_FOUND_UPSTREAM", "not_found", "profile")

@@ -54,10 +54,11 @@ def test_fields_of_the_classic_answer(site):
     assert profile.extra["highlight_reel_count"] == 3
 
 
-def test_contact_data_is_not_kept(site):
+def test_contact_data_stands_apart_and_street_addresses_are_not_read(site):
     user = site.graph_user(business_email="mira@example.org", business_phone_number="+4915550001")
     user |= {"public_email": "mira@example.org", "public_phone_number": "15550001", "address_street": "Kiln Lane 1"}
     found = site.parsed("profile", {"data": {"user": user}})
+    assert found.items[0].extra.pop("contact") == {"email": "mira@example.org", "phone": "+4915550001"}
     told = json.dumps([item.__dict__ for item in found.items], default=lambda part: part.__dict__)
     assert "example.org" not in told
     assert "15550001" not in told

@@ -82,6 +82,7 @@ def test_an_account():
     assert found.extra == {
         "uuid": "u-1", "tier": "pro", "isActive": True, "email_verified": True,
         "created_at": "2020-01-24T10:15:25Z", "updated_at": "2022-09-13T17:27:50Z",
+        "contact": {"links": ["mailto:m@x.example"]},
     }  # fmt: skip
 
 
@@ -115,9 +116,10 @@ def test_headings_and_forms_have_no_address_and_groups_hold_links():
 
 
 @pytest.mark.parametrize("url", ["mailto:m@x.example", "TEL:+351000", " sms:+351000"])
-def test_mail_addresses_and_telephone_numbers_are_not_kept(url):
+def test_mail_addresses_and_telephone_numbers_stand_apart(url):
     found = parsed({"account": account(links=[link(url=url, type="EMAIL")])})
     assert [(x.type, x.title, x.url) for x in found.links] == [("EMAIL", "Shop", None)]
+    assert found.extra.pop("contact") == {"links": [url.strip()]}
     assert "x.example" not in str(found.__dict__)
 
 

@@ -176,6 +176,16 @@ class TestRejects:
         item = pipeline.process_item(self.drafted(followers=3))
         assert (type(item), item.followers) == (Profile, 3)
 
+    def test_contact_data_are_kept_only_where_a_setting_asks_for_it(self, pipeline, monkeypatch):
+        extra = {"tier": "pro", "contact": {"email": "mira@kiln.example"}}
+        assert pipeline.process_item(self.drafted(extra=extra)).extra == {"tier": "pro"}
+        with pytest.raises(DropItem):
+            pipeline.process_item(self.drafted(extra=extra, followers=-1))
+        assert b"kiln.example" not in Runtime.of(pipeline.crawler).records.rejects_path.read_bytes()
+        asked = pipeline._runtime.environment.model_copy(update={"contact_data": True})
+        monkeypatch.setattr(pipeline._runtime, "environment", asked)
+        assert pipeline.process_item(self.drafted(extra=extra)).extra == extra
+
     @pytest.mark.parametrize(
         ("values", "reason"),
         [

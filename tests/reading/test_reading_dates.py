@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fetchworker.spiders.reading.dates import day, month, utc
+from fetchworker.spiders.reading.dates import compact, day, month, month_first, utc
 
 MONTHS = {
     "en": "January February March April May June July August September October November December",
@@ -68,3 +68,21 @@ def test_never_fails(text):
     found = day(text)
     assert found is None or date.fromisoformat(found)
     utc(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [("10/22/2026", "2026-10-22"), (" 1/2/2026 ", "2026-01-02"), ("22/10/2026", None), ("2/30/2026", None),
+     ("10/22/26", None), ("10-22-2026", None), (None, None), (20261022, None)],
+)  # fmt: skip
+def test_days_with_the_month_first(text, day):
+    assert month_first(text) == day
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [(20260122, "2026-01-22"), ("20260122", "2026-01-22"), (20260230, None), (2026012, None), ("2026-01-22", None),
+     (None, None), (True, None), (20260122.0, None)],
+)  # fmt: skip
+def test_days_as_one_number(value, day):
+    assert compact(value) == day

@@ -86,3 +86,20 @@ def test_unfinished_pages_stay_cheap(piece):
     list(html.scripts(text))
     list(html.keyed(text, "a"))
     html.meta(text)
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<p>One &amp; <b>two</b></p><p>three</p>", "One & two\nthree"),
+        ("<ul><li>a</li><li> b\u00a0c </li></ul>d<br/>e", "a\nb c\nd\ne"),
+        ("plain", "plain"),
+        ("2 < 3 and 4 > 1", "2 < 3 and 4 > 1"),
+        ("<p> </p><br>", None),
+        ("", None),
+        (None, None),
+        ("<p class='x'>cut <b", "cut <b"),
+    ],
+)
+def test_text_of_markup(markup, text):
+    assert html.text_of(markup) == text

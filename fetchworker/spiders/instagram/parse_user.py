@@ -1,13 +1,14 @@
 """Accounts as ``profile`` items.
 
-Contact data (``business_email``, ``business_phone_number``, ``public_email``, addresses) is personal and is not kept.
+Mail addresses and telephone numbers go to ``extra["contact"]``, which is kept only where a setting asks for it; street
+addresses are not read.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.items import Link, Profile
+from fetchworker.items import Link, Profile, contact
 from fetchworker.spiders.instagram import contract
 from fetchworker.spiders.reading.values import count, dig, flag, ident, link, mapping, sequence, text
 
@@ -21,6 +22,8 @@ _EXTRA_FLAGS = (
 )  # fmt: skip
 _EXTRA_COUNTS = ("highlight_reel_count", "total_clips_count", "total_igtv_videos", "account_type")
 _EXTRA_TEXTS = ("category_enum", "overall_category_name", "state_controlled_media_country", "transparency_label")
+_EMAILS = ("business_email", "public_email")
+_PHONES = ("business_phone_number", "public_phone_number", "contact_phone_number")
 _BUSINESS = 2
 
 
@@ -99,4 +102,9 @@ def _extra(account: Account) -> dict[str, Any]:
     found["business_category_name"] = text(raw.get("business_category_name"))
     found["pronouns"] = [word for word in map(text, sequence(raw.get("pronouns"))) if word] or None
     found["connected_fb_page"] = ident(mapping(raw.get("connected_fb_page")).get("id"))
-    return {name: value for name, value in found.items() if value is not None}
+    told = {name: value for name, value in found.items() if value is not None}
+    return told | contact(email=_first_text(raw, *_EMAILS), phone=_first_text(raw, *_PHONES))
+
+
+def _first_text(raw: Document, *names: str) -> str | None:
+    return next((found for name in names if (found := text(raw.get(name)))), None)

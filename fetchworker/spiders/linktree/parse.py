@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fetchworker import items
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import LinkPage, PageLink, SocialLink
@@ -138,4 +139,14 @@ def _extra(props: Mapping[str, Any], account: Mapping[str, Any]) -> dict[str, An
         "content_gating": text(props.get("contentGating")),
         "consented_to_view": flag(props.get("hasConsentedToView")),
     }
-    return {name: value for name, value in told.items() if value not in (None, [], "")}
+    shown = {name: value for name, value in told.items() if value not in (None, [], "")}
+    return shown | items.contact(links=list(dict.fromkeys(_contact(props, account))))
+
+
+def _contact(props: Mapping[str, Any], account: Mapping[str, Any]) -> Iterator[str]:
+    """Links that hold somebody's own mail address or telephone number."""
+    for source in (props, account):
+        for entry in (*sequence(source.get("links")), *sequence(source.get("socialLinks"))):
+            told = text(dig(entry, "url"))
+            if told and told.strip().lower().startswith(contract.CONTACT):
+                yield told.strip()

@@ -42,6 +42,8 @@ _FORMS = tuple(
         rf"(?<!\d)(?P<day>1[3-9]|2\d|3[01])/{_MONTH}/{_YEAR}(?!\d)",
     )
 )
+_MONTH_FIRST = re.compile(rf"\s*{_MONTH}/{_DAY}/{_YEAR}\s*\Z")
+_COMPACT = re.compile(rf"{_YEAR}(?P<month>\d\d)(?P<day>\d\d)\Z")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d:?\d\d)\Z")
 
 
@@ -53,6 +55,18 @@ def day(text: str | None) -> str | None:
             if found is not None:
                 return found
     return None
+
+
+def month_first(text: Any) -> str | None:
+    """The day that ``10/22/2026`` is on a site that always writes the month first."""
+    match = _MONTH_FIRST.match(text) if isinstance(text, str) else None
+    return _date(match) if match else None
+
+
+def compact(value: Any) -> str | None:
+    """The day that a number or text such as ``20260122`` is."""
+    match = _COMPACT.match(str(value)) if isinstance(value, int | str) else None
+    return _date(match) if match else None
 
 
 def utc(value: Any) -> str | None:

@@ -22,6 +22,9 @@ _META = re.compile(r"""<meta\b((?:[^<>"']++|"[^"]{0,12000}+"|'[^']{0,12000}+'){0
 _LINK = re.compile(r"""<link\b((?:[^<>"']++|"[^"]{0,4000}+"|'[^']{0,4000}+'){0,80}+)>""", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]+))""")
 _SPACES = re.compile(r"\s+")
+#: elements after which a new line begins, and any other tag, of a fragment
+_BREAK = re.compile(r"<(?:br|hr)\b[^<>]{0,500}>|</(?:p|li|ul|ol|div|tr|h[1-6])\s{0,9}>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z!][^<>]{0,4000}>", re.IGNORECASE)
 #: more than any page has
 _MOST_SCRIPTS, _MOST_KEYS, _MOST_TAGS = 500, 50, 300
 
@@ -115,6 +118,12 @@ def attributes(tag: str) -> dict[str, str]:
 def squeezed(text: str | None) -> str | None:
     """Text with its white space folded, None when nothing is left."""
     return _SPACES.sub(" ", text or "").strip() or None
+
+
+def text_of(markup: str | None) -> str | None:
+    """The text of a fragment of markup, a line for each of its paragraphs and list entries; None when it has none."""
+    lines = (squeezed(html.unescape(_TAG.sub(" ", line))) for line in _BREAK.sub("\n", markup or "").splitlines())
+    return "\n".join(line for line in lines if line) or None
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

@@ -9,27 +9,25 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import os
 import secrets
 import time
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest
 
-from fetchworker.errors import ConfigError, ExportError, FetchworkerError, OutcomeError
+from fetchworker.errors import ExportError, RedisUnavailableError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.pace import Pace, Waits
-from fetchworker.proxies import Proxy, ProxyManager, ProxyResult
+from fetchworker.runtime.failures import failure_record
+from fetchworker.runtime.parts import connect, database, load_configuration, proxy_manager, redis_endpoint
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
-from fetchworker.telemetry.redaction import register_secret
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -38,27 +36,23 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
     from fetchworker.config import Environment
     from fetchworker.contracts import Page
     from fetchworker.db import Place
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
-    from fetchworker.redis import RedisEndpoint
-    from fetchworker.sites import SiteConfig, Sites
+    from fetchworker.proxies import Proxy, ProxyResult
+    from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
 #: allocations before a collection of the youngest objects, and how many of those before one of the older ones
 GC_THRESHOLDS = (20_000, 50, 100)
-#: seconds that a crawl waits for Redis at its start
-REDIS_LIMIT = 30.0
 #: items of a response on their way to the database at once; each is a task per response, with items or without
 STORING_ITEMS = 8
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
-_OWN_SPIDERS = "fetchworker.spiders"
 _COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 
@@ -248,8 +242,10 @@ class Runtime:
             await (await self.sessions()).save(self.site, name, session)
 
     async def drop_session(self, name: str) -> None:
-        """Forget a session that nobody will ask for again."""
-        await (await self.sessions()).drop(self.site, name)
+        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over."""
+        if self._sessions is not None:  # else none was ever stored
+            with suppress(RedisUnavailableError):
+                await self._sessions.drop(self.site, name)
 
     def mint(self, name: str) -> Session:
         """A fresh identity; unstored when ``name`` is empty."""
@@ -330,46 +326,12 @@ class Runtime:
     def record_failure(self, request: Request, error: BaseException, page: Page | None) -> None:
         """Write the failure line of a request that ended without its data."""
         meta = request.meta
-        record: dict[str, Any] = {
-            "request_id": meta.get("fw_request_id"),
-            "site": self.site,
-            "url": request.url,
-            "method": request.method,
-            **_call_of(meta),
-            **_told(error, downloaded=page is not None),
-            "attempts": meta.get("fw_tries", 1),
-            "session": meta.get("fw_session"),
-        }
-        if page is not None:
-            record["evidence_file"] = self.records.evidence(
-                f"{meta.get('fw_request_id')}-{self.records.failures}.bin", page.body
-            )
+        record = failure_record(request, error, self.site, downloaded=page is not None)
+        record["evidence_file"] = meta.get("fw_evidence")
         self.count(f"failed/{self.site}/{record['type']}")
         self.records.failure(record)
         with bound(**from_meta(meta, self.site)):
             logger.warning("%s failed: %s (%s)", request.url, record["type"], record["message"])
-
-
-def _call_of(meta: dict[str, Any]) -> dict[str, Any]:
-    call = meta.get("fw_call") or {}
-    strategy = meta.get("fw_strategy")
-    return {
-        "operation": call.get("operation"),
-        "params": call.get("params"),
-        "cursor": call.get("cursor"),
-        "strategy": strategy[2] if strategy else None,
-    }
-
-
-def _told(error: BaseException, *, downloaded: bool) -> dict[str, Any]:
-    if isinstance(error, OutcomeError):
-        return {"type": error.error_type, "message": error.message, **error.context}
-    if isinstance(error, FetchworkerError):
-        return {"type": error.type, "message": error.message, "outcome": None, **error.context}
-    kind = "INTERNAL_ERROR" if downloaded else "FETCH_ERROR"
-    if isinstance(error, IgnoreRequest) and "robots.txt" in str(error):  # others: too many redirects, too large
-        kind = "ROBOTS_DENIED"
-    return {"type": kind, "message": f"{type(error).__name__}: {error}", "outcome": None}
 
 
 def _settle_memory() -> None:
@@ -381,107 +343,3 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-
-
-def check_state_dir(environment: Environment) -> None:
-    """See that the state folder can be written before a crawl fails to keep its records there.
-
-    Raises:
-        ConfigError: it cannot.
-    """
-    folder = environment.state_dir
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise ConfigError(
-            f"FETCHWORKER_STATE_DIR: {folder} cannot be written; make it writable, or name another folder"
-        )
-
-
-def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
-    """The environment and the sites, checked against each other and against the spiders and profiles there are.
-
-    Raises:
-        ConfigError: naming what is wrong, where, and what to write.
-    """
-    from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # only a start needs it
-
-    from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # heavy to import
-    from fetchworker.sites import check_spiders, load_sites  # noqa: PLC0415  # YAML is heavy to import
-
-    environment = load_environment(overrides=command_line(settings))
-    sites = load_sites(environment.sites_file)
-    if _OWN_SPIDERS in settings.getlist("SPIDER_MODULES"):
-        check_spiders(sites, get_spider_loader(settings).list())
-    proxy_manager(environment)
-    if environment.stores:
-        database(environment)
-    return environment, sites
-
-
-def database(environment: Environment) -> Place:
-    """The database that is configured, or else a file in the state folder.
-
-    Raises:
-        ConfigError: the URL is wrong, or what it needs is not installed.
-    """
-    from fetchworker.db import default_url, place_of  # noqa: PLC0415  # not every crawl stores
-
-    return place_of(environment.database_url or default_url(environment.state_dir))
-
-
-def proxy_manager(environment: Environment) -> ProxyManager:
-    """The manager of the configured proxies.
-
-    Raises:
-        ProxyConfigError: naming the bad entry.
-    """
-    from fetchworker.config import PREFIX  # noqa: PLC0415  # heavy to import
-
-    value: Any = environment.proxies_file
-    source = f"{PREFIX}PROXIES" if value is None else f"{PREFIX}PROXIES_FILE"
-    if value is None and environment.proxies is not None:
-        value = environment.proxies.get_secret_value()
-    manager = ProxyManager.from_source(value, source=source, cooldown=environment.proxy_cooldown)
-    for proxy in manager:
-        register_secret(proxy.password)
-    return manager
-
-
-def redis_endpoint(environment: Environment) -> RedisEndpoint:
-    """Where Redis is; a server of our own is started when nothing is configured. Blocks while it starts.
-
-    Raises:
-        RedisUnavailableError: none could be started.
-    """
-    from fetchworker.redis import resolve_redis_url  # noqa: PLC0415  # Redis's library is heavy to import
-
-    url = environment.redis_url.get_secret_value() if environment.redis_url else None
-    return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
-
-
-async def connect(environment: Environment, *, limit: float = REDIS_LIMIT) -> Redis:
-    """A connection to Redis, once it answers.
-
-    Raises:
-        RedisUnavailableError: it does not answer in ``limit`` seconds, or none could be started.
-    """
-    from fetchworker.redis import connect as connect_to  # noqa: PLC0415  # as above
-    from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
-
-    endpoint = await asyncio.to_thread(redis_endpoint, environment)
-    await wait_for_redis(endpoint, limit=limit)
-    return connect_to(endpoint)
-
-
-def wait_for_queue(environment: Environment) -> None:
-    """Return once the Redis of the shared queue answers.
-
-    Raises:
-        RedisUnavailableError: as :func:`connect`.
-    """
-
-    async def look() -> None:
-        await (await connect(environment)).aclose()
-
-    with ThreadPoolExecutor(1) as thread:  # this thread's loop is the crawl's
-        thread.submit(asyncio.run, look()).result()

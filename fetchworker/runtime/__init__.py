@@ -1,0 +1,25 @@
+"""What a crawl holds in common, and the parts that it is made of."""
+
+from fetchworker.runtime.crawl import Runtime
+from fetchworker.runtime.parts import (
+    REDIS_LIMIT,
+    check_state_dir,
+    connect,
+    database,
+    load_configuration,
+    proxy_manager,
+    redis_endpoint,
+    wait_for_queue,
+)
+
+__all__ = [
+    "REDIS_LIMIT",
+    "Runtime",
+    "check_state_dir",
+    "connect",
+    "database",
+    "load_configuration",
+    "proxy_manager",
+    "redis_endpoint",
+    "wait_for_queue",
+]

@@ -1,0 +1,129 @@
+"""From the configuration to the parts of a crawl: what a start checks, and what is opened when it is first needed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from fetchworker.errors import ConfigError
+from fetchworker.proxies import ProxyManager
+from fetchworker.telemetry.redaction import register_secret
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+    from scrapy.settings import BaseSettings
+
+    from fetchworker.config import Environment
+    from fetchworker.db import Place
+    from fetchworker.redis import RedisEndpoint
+    from fetchworker.sites import Sites
+
+#: seconds that a crawl waits for Redis at its start
+REDIS_LIMIT = 30.0
+_OWN_SPIDERS = "fetchworker.spiders"
+
+
+def check_state_dir(environment: Environment) -> None:
+    """See that the state folder can be written before a crawl fails to keep its records there.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    folder = environment.state_dir
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"FETCHWORKER_STATE_DIR: {folder} cannot be written; make it writable, or name another folder"
+        )
+
+
+def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
+    """The environment and the sites, checked against each other and against the spiders and profiles there are.
+
+    Raises:
+        ConfigError: naming what is wrong, where, and what to write.
+    """
+    from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # only a start needs it
+
+    from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # heavy to import
+    from fetchworker.sites import check_spiders, load_sites  # noqa: PLC0415  # YAML is heavy to import
+
+    environment = load_environment(overrides=command_line(settings))
+    sites = load_sites(environment.sites_file)
+    if _OWN_SPIDERS in settings.getlist("SPIDER_MODULES"):
+        check_spiders(sites, get_spider_loader(settings).list())
+    proxy_manager(environment)
+    if environment.stores:
+        database(environment)
+    return environment, sites
+
+
+def database(environment: Environment) -> Place:
+    """The database that is configured, or else a file in the state folder.
+
+    Raises:
+        ConfigError: the URL is wrong, or what it needs is not installed.
+    """
+    from fetchworker.db import default_url, place_of  # noqa: PLC0415  # not every crawl stores
+
+    return place_of(environment.database_url or default_url(environment.state_dir))
+
+
+def proxy_manager(environment: Environment) -> ProxyManager:
+    """The manager of the configured proxies.
+
+    Raises:
+        ProxyConfigError: naming the bad entry.
+    """
+    from fetchworker.config import PREFIX  # noqa: PLC0415  # heavy to import
+
+    value: Any = environment.proxies_file
+    source = f"{PREFIX}PROXIES" if value is None else f"{PREFIX}PROXIES_FILE"
+    if value is None and environment.proxies is not None:
+        value = environment.proxies.get_secret_value()
+    manager = ProxyManager.from_source(value, source=source, cooldown=environment.proxy_cooldown)
+    for proxy in manager:
+        register_secret(proxy.password)
+    return manager
+
+
+def redis_endpoint(environment: Environment) -> RedisEndpoint:
+    """Where Redis is; a server of our own is started when nothing is configured. Blocks while it starts.
+
+    Raises:
+        RedisUnavailableError: none could be started.
+    """
+    from fetchworker.redis import resolve_redis_url  # noqa: PLC0415  # Redis's library is heavy to import
+
+    url = environment.redis_url.get_secret_value() if environment.redis_url else None
+    return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
+
+
+async def connect(environment: Environment, *, limit: float = REDIS_LIMIT) -> Redis:
+    """A connection to Redis, once it answers.
+
+    Raises:
+        RedisUnavailableError: it does not answer in ``limit`` seconds, or none could be started.
+    """
+    from fetchworker.redis import connect as connect_to  # noqa: PLC0415  # as above
+    from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
+
+    endpoint = await asyncio.to_thread(redis_endpoint, environment)
+    await wait_for_redis(endpoint, limit=limit)
+    return connect_to(endpoint)
+
+
+def wait_for_queue(environment: Environment) -> None:
+    """Return once the Redis of the shared queue answers.
+
+    Raises:
+        RedisUnavailableError: as :func:`connect`.
+    """
+
+    async def look() -> None:
+        await (await connect(environment)).aclose()
+
+    with ThreadPoolExecutor(1) as thread:  # this thread's loop is the crawl's
+        thread.submit(asyncio.run, look()).result()

@@ -1,0 +1,1 @@
+"""Advertisements in Google's Ads Transparency Center."""

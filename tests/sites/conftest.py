@@ -1,0 +1,33 @@
+"""The demo's pages of every site and operation."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.project import get_project_settings
+
+from fetchworker.demo.site import demo_site
+from fetchworker.demo.visit import CALLS, pages_of
+
+
+@pytest.fixture(scope="session")
+def spiders():
+    """Every site's spider, by its name."""
+    loader = get_spider_loader(get_project_settings())
+    return {name: loader.load(name) for name in loader.list()}
+
+
+@pytest.fixture(scope="session")
+def demo_pages(spiders):
+    """(site, operation) → what the demo answers to its ways that are not refused."""
+
+    async def visited(name, operation):
+        return [page async for _, page in pages_of(spiders[name], operation, demo_site().app)]
+
+    return {
+        (name, operation): asyncio.run(visited(name, operation))
+        for name, operations in CALLS.items()
+        for operation in operations
+    }
