@@ -19,8 +19,8 @@ WRONG_SITES = [
     ("sites: {instagram: {}}", ["fetch"]),
     (
         (
-            "sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}, walmart: {}, ads_transparency: {}, "
-            "facebook: {}}"
+            "sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}, walmart: {}, "
+            "ads_transparency: {}, facebook: {}}"
         ),
         ["profile", "chrome"],
     ),
