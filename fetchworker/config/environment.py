@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringCo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
+from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +145,11 @@ class Environment(BaseSettings):
         description="the seconds that a database which does not answer is tried again",
         examples=["60"],
     )
+    meta_access_token: SecretStr | None = Field(
+        default=None,
+        description="the access token for the official API of the Ad Library",
+        examples=["EAAB…"],
+    )
     log_format: LogFormat = Field(default="auto", description="auto, json or text", examples=["json"])
     log_level: LogLevel | None = Field(
         default=None, description="DEBUG, INFO, WARNING, ERROR or CRITICAL", examples=["INFO"]
@@ -190,7 +196,25 @@ class Environment(BaseSettings):
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
         urls = (self.redis_url, self.database_url)
-        return frozenset(secret for url in urls if url for secret in passwords(url.get_secret_value()))
+        found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
+        if self.meta_access_token is not None:
+            found.add(self.meta_access_token.get_secret_value())
+        return frozenset(found)
+
+    def secret(self, name: str) -> str:
+        """The credential in the variable ``FETCHWORKER_<NAME>``.
+
+        Raises:
+            ConfigError: it is not set.
+        """
+        value: SecretStr | None = getattr(self, name)
+        if value is None:
+            raise ConfigError(f"{PREFIX}{name.upper()} is not set: put {self._described(name)} there")
+        return value.get_secret_value()
+
+    @classmethod
+    def _described(cls, name: str) -> str:
+        return cls.model_fields[name].description or name
 
     @property
     def stores(self) -> bool:

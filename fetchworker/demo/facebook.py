@@ -19,9 +19,10 @@ from fetchworker.demo.model import Reply, RequestInfo
 from fetchworker.demo.paging import window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from fetchworker.demo.log import Log
+    from fetchworker.demo.model import App
     from fetchworker.demo.paging import Window
 
 HOSTS = ("www.facebook.com", "m.facebook.com")
@@ -158,6 +159,17 @@ class Facebook:
         except (KeyError, ValueError):
             documents = [{"errors": [{"message": "execution error", "severity": "CRITICAL"}], "data": None}]
         return _answer("\r\n".join(map(_json, documents)))
+
+
+def beside(library: App, site: App) -> App:
+    """One app of the Ad Library's and the rest of the site, which share a host and ``/api/graphql/``."""
+
+    def choose(request: RequestInfo) -> Reply | Awaitable[Reply]:
+        asked = request.form().get("fb_api_req_friendly_name", "") if request.route == "/api/graphql/" else ""
+        ads = request.route.startswith(("/ads/", "/__rd_verify")) or asked.startswith("AdLibrary")
+        return library(request) if ads and request.host == HOSTS[0] else site(request)
+
+    return choose
 
 
 def _results(request: RequestInfo) -> _Found:

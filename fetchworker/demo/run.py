@@ -33,6 +33,8 @@ sites:
   ebay: {proxy: required, robots: ignore}
   linktree: {proxy: required, robots: ignore}
   facebook: {proxy: required, robots: ignore}
+  threads: {proxy: required, robots: ignore}
+  meta: {proxy: required, robots: ignore}
   walmart: {proxy: required, robots: ignore}
   ads_transparency: {proxy: required, robots: ignore}
   fetch: {proxy: required, robots: ignore}

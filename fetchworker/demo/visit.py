@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 from fetchworker.contracts import Page
+from fetchworker.demo import ad_library
 from fetchworker.demo.model import Connection, RequestInfo
 from fetchworker.outcomes import Outcome, classify
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 #: site → operation → arguments of a call that the demo answers
 CALLS: dict[str, dict[str, dict[str, str]]] = {
+    "ads_transparency": {
+        "suggestions": {"query": "kiln"},
+        "creatives": {"advertiser": "AR10000000000000000001"},
+        "creative": {"advertiser": "AR10000000000000000001", "creative": "CR21000000000000000000"},
+    },
     "ebay": {
         "search": {"query": "vase"},
         "item": {"item": "226000000000"},
@@ -44,6 +50,19 @@ CALLS: dict[str, dict[str, dict[str, str]]] = {
         "search": {"query": "nasa"},
     },
     "linktree": {"profile": {"user": "nasa"}},
+    "meta": {"ads": {"query": "kite"}, "ad": {"id": "700000000002000"}, "ads_archive": {"query": "kite"}},
+    "threads": {
+        "profile": {"user": "nasa"},
+        "posts": {"user": "nasa"},
+        "post": {"user": "nasa", "shortcode": "DfNRV-qGN_-"},
+        "replies": {"user": "nasa", "shortcode": "DfNRV-qGN_-"},
+        "likers": {"shortcode": "DfNRV-qGN_-"},
+    },
+    "walmart": {
+        "search": {"query": "vase"},
+        "product": {"item": "226000000000"},
+        "reviews": {"item": "226000000000"},
+    },
 }
 
 
@@ -68,7 +87,8 @@ async def pages_of(spider: type[SiteSpider], operation: str, app: App) -> AsyncI
 
 async def _asked(app: App, fetch: Fetch, tokens: Mapping[str, str]) -> Page:
     url = urlsplit(fetch.url)
-    headers = [("cookie", "mid=demo"), *fetch.headers, *_filled(fetch.token_headers, tokens)]
+    headers = [("cookie", _cookies(tokens)), *fetch.headers, *_filled(fetch.token_headers, tokens)]
+    headers += [(name, secret.prefix + ad_library.TOKEN) for name, secret in fetch.secret_headers.items()]
     form = [*(fetch.form or ()), *_filled(fetch.token_form, tokens)]
     body = urlencode(form).encode() if form else fetch.body or b""
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
@@ -85,3 +105,8 @@ async def _asked(app: App, fetch: Fetch, tokens: Mapping[str, str]) -> Page:
 def _filled(wanted: Mapping[str, Token], tokens: Mapping[str, str]) -> list[tuple[str, str]]:
     found = ((place, tokens.get(token.name, token.default)) for place, token in wanted.items())
     return [(place, value) for place, value in found if value is not None]
+
+
+def _cookies(tokens: Mapping[str, str]) -> str:
+    """Those of a guest whom every site of the demo knows and has let in."""
+    return f"mid=demo; datr=demo; rd_challenge=1; csrftoken={tokens.get('csrf', '')}"

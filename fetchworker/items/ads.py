@@ -15,6 +15,17 @@ class AdvertiserRef(Part):
     url: str | None = None
 
 
+class AudienceShare(Part):
+    """A group of those whom an ad reached: ``reach`` counts them, ``share`` is their part of all, from 0 to 1."""
+
+    country: str | None = None
+    region: str | None = None
+    age: str | None = None
+    gender: str | None = None
+    reach: Count | None = None
+    share: float | None = None
+
+
 class Ad(Item):
     """An advertisement.
 
@@ -54,6 +65,18 @@ class Ad(Item):
     industry: str | None = None
     objective: str | None = None
     landing_page: str | None = None
+    payer: str | None = None
+    """Who pays, as the law has the site say; ``beneficiary`` is on whose behalf."""
+    beneficiary: str | None = None
+    collation_id: str | None = None
+    """Names the group of ads that share a creative and a text; ``collation_count`` is its size."""
+    collation_count: Count | None = None
+    age_min: Count | None = None
+    """Whom it is meant for: the ages, and ``gender`` and ``locations`` in the site's words."""
+    age_max: Count | None = None
+    gender: str | None = None
+    locations: list[str] = []
+    audience: list[AudienceShare] = []
 
 
 class Advertiser(Item):
@@ -75,6 +98,8 @@ class Advertiser(Item):
     domain: str | None = None
     likes: Count | None = None
     category: str | None = None
+    instagram_username: str | None = None
+    instagram_followers: Count | None = None
 
 
 class TrendPoint(Part):

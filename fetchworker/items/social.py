@@ -69,10 +69,21 @@ class Profile(Item):
     sold_count: Count | None = None
 
 
+class PostRef(Part):
+    """Another post that a post shows."""
+
+    id: str | None = None
+    shortcode: str | None = None
+    url: str | None = None
+    text: str | None = None
+    author: Author | None = None
+
+
 class Post(Item):
     """A publication of any form; ``alt_ids`` are further ids that the site uses for the same one.
 
-    ``title`` is what films and articles have beside their text.
+    ``title`` is what films and articles have beside their text. ``quoted`` is a post that it comments on, ``reposted``
+    one that it passes on, ``links`` are the pages that it shows a preview of.
     """
 
     kind: Literal["post"] = "post"
@@ -93,6 +104,9 @@ class Post(Item):
     mentions: list[str] = []
     location: str | None = None
     reply_to: str | None = None
+    quoted: PostRef | None = None
+    reposted: PostRef | None = None
+    links: list[Link] = []
 
 
 class Comment(Item):

@@ -21,6 +21,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire, page_of
 from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
+from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_verdict, wait
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import Refusals
@@ -56,6 +57,7 @@ class OutcomeMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._refusals = Refusals(self._runtime)
+        self._gate = Gate(crawler)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
     @classmethod
@@ -74,6 +76,10 @@ class OutcomeMiddleware:
         verdict = classify(page, site=runtime.site, request_url=request.url)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        if verdict.outcome is Outcome.CHALLENGE:
+            through = await self._gate.passed(request, page, wire)
+            if through is not None:
+                return through
         blamed = self._refusals.learn(wire, page, verdict)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
@@ -104,10 +110,13 @@ class OutcomeMiddleware:
 
     def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
         """Let others that come the same way wait as well, or all when the host itself cannot go on."""
-        seconds, whole_host = pause_of(verdict, self._runtime.config.backoff)
+        runtime, backoff = self._runtime, self._runtime.config.backoff
+        seconds, whole_host = pause_of(verdict, backoff)
         if seconds:
             exit_ = None if whole_host or wire is None else wire.exit
-            self._runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
+            runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
+            if (verdict.retry_after or 0) > backoff.retry_after_max:
+                runtime.count(f"retry_after_capped/{runtime.site}")
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
@@ -146,8 +155,6 @@ class OutcomeMiddleware:
         runtime.count(f"retry/{runtime.site}/{why.partition(' ')[0]}")
         with bound(**from_meta(request.meta, runtime.site)):
             logger.info("%s: %s; try %d in %.1f s", request.url, why, _tries(request) + 1, plan.delay)
-        if plan.capped:
-            runtime.count(f"retry_after_capped/{runtime.site}")
         name = request.meta.get("fw_session")
         if plan.rotate and name and wire is not None:
             sessions = await runtime.sessions()

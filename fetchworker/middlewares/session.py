@@ -60,6 +60,7 @@ class SessionMiddleware:
         Raises:
             ProxyExhaustedError: the site requires a proxy and none is usable.
             ContractError: the warm-up did not bring a token that the request cannot do without.
+        ConfigError: the environment lacks a credential that the request cannot do without.
         """
         session = await self._identity(request)
         if request.meta.get(HOP, session.identity) != session.identity:
@@ -71,6 +72,7 @@ class SessionMiddleware:
             wire.proxy = self._exit(session)
             _take_cookies(request, session)
             _fill_tokens(request, session)
+            wire.secrets = list(self._secrets(request))
         except BaseException:
             request.meta.pop(WIRE, None)
             await self._give_back(request, session)
@@ -131,6 +133,13 @@ class SessionMiddleware:
                 f"{runtime.site} requires a proxy and none is usable ({runtime.proxies_told()})", site=runtime.site
             )
         return None
+
+    def _secrets(self, request: Request) -> Iterator[tuple[str, str]]:
+        """Credentials for the origin that they are for; a redirect to another gets none."""
+        address = urlparse_cached(request)
+        for header, (name, prefix, origin) in request.meta.get("fw_secret_headers", {}).items():
+            if f"{address.scheme}://{address.netloc}" == origin:
+                yield header, prefix + self._runtime.environment.secret(name)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Put the answer's cookies into the jar, and the session back."""

@@ -13,15 +13,13 @@ import pytest
 from fetchworker.commands.crawl import _succeeded
 from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
+OTHERS = "fetch: {}, ebay: {}, linktree: {}, facebook: {}, threads: {}, meta: {}, walmart: {}, ads_transparency: {}"
 WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
     ("sites: {instagram: {}, fetch: {}, instagrem: {}}", ["instagrem", "did you mean instagram?"]),
     ("sites: {instagram: {}}", ["fetch"]),
     (
-        (
-            "sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}, walmart: {}, "
-            "ads_transparency: {}, facebook: {}}"
-        ),
+        f"sites: {{instagram: {{profile: chrom}}, {OTHERS}}}",
         ["profile", "chrome"],
     ),
     ("sites: {instagram: {retries: many}, fetch: {}}", ["sites.instagram.retries", "'many'"]),

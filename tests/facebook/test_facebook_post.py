@@ -55,7 +55,7 @@ def test_counts_of_comments_and_shared_posts_are_not_its_own(site):
     context["interesting_top_level_comments"] = [{"comment": comment}, {"comment": comment}]
     post, said = site.items("post", permalink(site, raw), id=site.post)
     assert (post.text, post.likes, post.comments_count, post.shares) == (None, None, None, None)
-    assert post.extra["shared_post"]["id"] == "8100000000000999"
+    assert (post.reposted.id, post.reposted.text) == ("8100000000000999", "Somebody else's")
     assert (said.id, said.post_id, said.text, said.likes, said.author.username) == (
         "77",
         site.post,
@@ -134,7 +134,7 @@ def test_albums_and_links(site):
         }
     }
     (post,) = site.items("post", permalink(site, site.story(attachments=[linked])))
-    assert (post.type, post.extra["link"], post.extra["link_title"]) == ("link", "https://kilns.example/", "Kilns")
+    assert (post.type, post.links[0].url, post.links[0].title) == ("link", "https://kilns.example/", "Kilns")
 
 
 def test_a_posts_page_of_the_mobile_site(site):

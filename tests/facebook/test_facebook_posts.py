@@ -88,9 +88,14 @@ def test_the_mobile_sites_page(site):
         "8100000000000702",
         "",
         likes="",
-        told={"story_attachment_style": "video_inline"},
+        told={
+            "story_attachment_style": "video_inline",
+            "original_content_id": "8400000000000702",
+            "original_content_owner_id": "100000000000702",
+        },
         after=(
-            '<div class="story_body_container"><div data-ft="&#123;&quot;tn&quot;:&quot;*s&quot;&#125;">'
+            '<div class="story_body_container"><h3><strong><a href="/ada.fennel/?x">Ada Fennel</a></strong></h3>'
+            '<div data-ft="&#123;&quot;tn&quot;:&quot;*s&quot;&#125;">'
             "<p>Not mine</p></div></div>"
         ),
     )
@@ -105,6 +110,8 @@ def test_the_mobile_sites_page(site):
     )
     assert first.url == f"https://www.facebook.com/{site.owner}/posts/{site.post}"
     assert (second.text, second.type, second.likes, second.shares) == (None, "video", 50, 4)
+    assert (second.reposted.id, second.reposted.text) == ("8400000000000702", "Not mine")
+    assert (second.reposted.author.id, second.reposted.author.username) == ("100000000000702", "ada.fennel")
     assert (found.cursor, page.next_cursor) == (MORE, MORE)
 
 

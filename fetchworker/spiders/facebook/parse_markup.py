@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.items import Author, Media, Post
+from fetchworker.items import Author, Media, Post, PostRef
 from fetchworker.spiders.facebook import ids, markup
 from fetchworker.spiders.facebook.feedback import hashtags
 from fetchworker.spiders.reading.counts import first_count
@@ -90,7 +90,8 @@ def post(drawn: Drawn, live: dict[str, dict[str, int]], *, group: str | None = N
     """The item of a post; what the page does not tell stays None."""
     told, number = drawn.told, ident(drawn.told.get("top_level_post_id"))
     owner = ident(told.get("content_owner_id_new"))
-    wording, counts = _wording(drawn.body), live.get(number or "", {})
+    own, _, shared = drawn.body.partition("story_body_container")[2].partition("story_body_container")
+    wording, counts = _wording(own), live.get(number or "", {})
     group = ident(told.get("group_id")) or group
     return Post.draft(
         id=number,
@@ -103,16 +104,24 @@ def post(drawn: Drawn, live: dict[str, dict[str, int]], *, group: str | None = N
         media=[*_pictures(drawn.body), *_films(drawn.body)],
         author=_actor(drawn.body, owner),
         hashtags=hashtags(wording),
+        reposted=_shared(shared, told),
         url=ids.post_url(owner, number, group=group),
         extra={"group_id": group} if group else {},
     )
 
 
 def _wording(body: str) -> str | None:
-    match, second = _BODY.search(body), body.find("story_body_container", body.find("story_body_container") + 1)
-    if match is None or 0 <= second < match.start():
+    match = _BODY.search(body)
+    return markup.words(markup.inner(body, match.end(), match["tag"])) if match else None
+
+
+def _shared(body: str, told: dict[str, Any]) -> PostRef | None:
+    """The post that a post passes on: drawn inside of it."""
+    if not body:
         return None
-    return markup.words(markup.inner(body, match.end(), match["tag"]))
+    number, owner = ident(told.get("original_content_id")), ident(told.get("original_content_owner_id"))
+    wording = _wording(body)
+    return PostRef.draft(id=number, url=ids.post_url(owner, number), text=wording, author=_actor(body, owner))
 
 
 def _form(told: dict[str, Any]) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.items import Author, Post
+from fetchworker.items import Author, Link, Post, PostRef
 from fetchworker.spiders.facebook import feedback as below
 from fetchworker.spiders.facebook import ids, parse_media
 from fetchworker.spiders.reading.values import dig, ident, instant, link, mapping, sequence, text
@@ -92,9 +92,11 @@ def post(raw: Document) -> Post:
         author=writer,
         hashtags=below.hashtags(wording),
         mentions=list(mentions(message)),
+        reposted=_shared(raw),
+        links=[Link.draft(title=linked[1], url=ids.target(linked[0]))] if linked else [],
         location=text(dig(raw, *_CONTENT, "place", "name")) or text(dig(raw, "place", "name")),
         url=address(raw) or ids.post_url(writer.id if writer else None, identity, group=group),
-        extra=_extra(raw, feedback, linked, group),
+        extra=_extra(feedback, group),
     )
 
 
@@ -159,26 +161,17 @@ def mentions(message: Mapping[str, Any]) -> Iterator[str]:
                 yield name
 
 
-def _extra(
-    raw: Document,
-    feedback: Sequence[Mapping[str, Any]],
-    linked: tuple[str | None, str | None] | None,
-    group: str | None,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "group_id": group,
-        "reactions": below.reactions_by_kind(feedback),
-        "shared_post": _shared(raw),
-    }
-    if linked:
-        found["link"], found["link_title"] = ids.target(linked[0]), linked[1]
+def _extra(feedback: Sequence[Mapping[str, Any]], group: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"group_id": group, "reactions": below.reactions_by_kind(feedback)}
     return {name: value for name, value in found.items() if value}
 
 
-def _shared(raw: Document) -> dict[str, Any]:
+def _shared(raw: Document) -> PostRef | None:
+    """The post that a post passes on."""
     inner = dig(raw, *_CONTENT, "attached_story") or raw.get("attached_story")
     if not isinstance(inner, dict):
-        return {}
-    writer = author(inner)
-    told = {"id": number(inner), "url": address(inner), "author": writer.name if writer else None}
-    return {name: value for name, value in told.items() if value}
+        return None
+    number_, url, words, writer = number(inner), address(inner), text(message_of(inner).get("text")), author(inner)
+    if not (number_ or url or words):
+        return None
+    return PostRef.draft(id=number_, url=url, text=words, author=writer)
