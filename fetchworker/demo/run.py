@@ -37,6 +37,8 @@ sites:
   meta: {proxy: required, robots: ignore}
   walmart: {proxy: required, robots: ignore}
   ads_transparency: {proxy: required, robots: ignore}
+  tiktok_shop: {proxy: required, robots: ignore}
+  tiktok_ads: {proxy: required, robots: ignore}
   fetch: {proxy: required, robots: ignore}
 """
 _TICK = 0.2

@@ -32,7 +32,9 @@ class Ad(Item):
     ``start_date``, ``end_date`` and ``last_seen`` are days, ``first_shown_at`` and ``last_shown_at`` the instants where
     the site tells them, ``days_shown`` the days between on which it was shown; ``spend_*`` are amounts in ``currency``;
     ``ctr`` is a share between 0 and 1; ``platforms`` and ``countries`` are the site's words and ISO 3166 codes where it
-    gives codes.
+    gives codes. ``reach_min`` and ``reach_max`` are the ends of a site's bucket of viewers, ``cost_level`` is its own
+    step of spending (1 to 3, say), ``shares`` how often the ad was shared. ``rejected_in`` are the countries where the
+    site has stopped the ad.
     """
 
     kind: Literal["ad"] = "ad"
@@ -48,6 +50,7 @@ class Ad(Item):
     format: str | None = None
     platforms: list[str] = []
     countries: list[str] = []
+    rejected_in: list[str] = []
     title: str | None = None
     text: str | None = None
     caption: str | None = None
@@ -60,7 +63,12 @@ class Ad(Item):
     impressions_max: Count | None = None
     currency: Currency | None = None
     reach: Count | None = None
+    reach_min: Count | None = None
+    reach_max: Count | None = None
     likes: Count | None = None
+    comments_count: Count | None = None
+    shares: Count | None = None
+    cost_level: Count | None = None
     ctr: float | None = None
     industry: str | None = None
     objective: str | None = None
@@ -110,7 +118,10 @@ class TrendPoint(Part):
 
 
 class Trend(Item):
-    """Something popular (a hashtag, a sound, a creator, a product); ``period`` is what the ranking covers."""
+    """Something popular (a hashtag, a sound, a creator, a product); ``period`` is what the ranking covers.
+
+    ``followers`` are a creator's, ``likes`` those of the thing or of its posts, whichever the site counts.
+    """
 
     kind: Literal["trend"] = "trend"
     id: str | None = None
@@ -118,6 +129,8 @@ class Trend(Item):
     rank: Count | None = None
     posts: Count | None = None
     views: Count | None = None
+    likes: Count | None = None
+    followers: Count | None = None
     country: str | None = None
     period: str | None = None
     trend: list[TrendPoint] = []

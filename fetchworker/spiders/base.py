@@ -33,7 +33,7 @@ from fetchworker.spiders.paging import Duplicates, dump_items, following, is_she
 from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, request_id
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from typing import Self
 
     from scrapy import Request
@@ -62,11 +62,13 @@ class SiteSpider(Spider):
         warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
         gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
+        compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
     """
 
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
     gate: ClassVar[staticmethod[[Page], Fetch | None] | None] = None
+    compute_tokens: ClassVar[staticmethod[[str, int], dict[str, str]] | None] = None
     operations: ClassVar[Mapping[str, Operation]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -92,6 +94,11 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.runtime = Runtime.open(crawler, site=cls.name, private=spider.started is not None)
         return spider
+
+    @classmethod
+    def visits(cls, url: str) -> Sequence[Fetch]:  # noqa: ARG003  # sites of several hosts look at it
+        """What a session visits, in this order, before requests to ``url`` that need its warm-up."""
+        return (cls.warmup,) if cls.warmup is not None else ()
 
     # ── requests ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -33,8 +33,19 @@ def refused(path: Path) -> str:
 
 def test_the_shipped_file_is_right():
     sites = load_sites(ROOT / "sites.yaml")
-    named = ["instagram", "facebook", "ebay", "linktree", "threads", "meta", "walmart", "ads_transparency", "fetch"]
-    assert list(sites) == named
+    named = [
+        "instagram",
+        "facebook",
+        "ebay",
+        "linktree",
+        "threads",
+        "meta",
+        "walmart",
+        "ads_transparency",
+        "tiktok_shop",
+        "tiktok_ads",
+    ]
+    assert list(sites) == [*named, "fetch"]
     assert sites.warnings == ()
     instagram, fetch = sites["instagram"], sites["fetch"]
     assert (instagram.proxy, instagram.concurrency, instagram.delay, instagram.robots) == (
