@@ -13,7 +13,10 @@ import pytest
 from fetchworker.commands.crawl import _succeeded
 from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
-OTHERS = "fetch: {}, ebay: {}, linktree: {}, facebook: {}, threads: {}, meta: {}, walmart: {}, ads_transparency: {}"
+OTHERS = (
+    "fetch: {}, ebay: {}, linktree: {}, facebook: {}, threads: {}, meta: {}, walmart: {}, ads_transparency: {}, "
+    "tiktok_shop: {}, tiktok_ads: {}"
+)
 WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
     ("sites: {instagram: {}, fetch: {}, instagrem: {}}", ["instagrem", "did you mean instagram?"]),
