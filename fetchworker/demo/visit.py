@@ -33,6 +33,16 @@ CALLS: dict[str, dict[str, dict[str, str]]] = {
         "seller": {"seller": "ana-pots84"},
         "description": {"item": "226000000000"},
     },
+    "facebook": {
+        "profile": {"user": "mossandmortar"},
+        "posts": {"user": "mossandmortar"},
+        "post": {"id": "8100000000000103", "user": "mossandmortar"},
+        "photo": {"id": "8600000000000103"},
+        "video": {"id": "8400000000000101"},
+        "group": {"group": "kilnfriends"},
+        "events": {"user": "mossandmortar"},
+        "event": {"id": "8300000000000101"},
+    },
     "instagram": {
         "profile": {"user": "nasa"},
         "posts": {"user": "nasa"},

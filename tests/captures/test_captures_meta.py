@@ -1,4 +1,4 @@
-"""The recorded pages of Threads and of the Ad Library."""
+"""The recorded pages of Facebook, Threads and the Ad Library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("site", "outcomes"),
-    [("threads", "0.98"), ("meta", "0.98")],
+    [("facebook", "0.98"), ("threads", "0.98"), ("meta", "0.98")],
 )
 def test_parsers_hold_against_the_recorded_pages(captures, project, site, outcomes):
     check = [
