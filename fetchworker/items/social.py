@@ -81,7 +81,7 @@ class Post(Item):
     """A publication of any form; ``alt_ids`` are further ids that the site uses for the same one.
 
     ``quoted`` is a post that it comments on, ``reposted`` one that it passes on, ``links`` are the pages that it shows
-    a preview of.
+    a preview of, ``title`` is the heading of those that have one (articles).
     """
 
     kind: Literal["post"] = "post"
@@ -89,6 +89,7 @@ class Post(Item):
     alt_ids: list[str] = []
     shortcode: str | None = None
     type: Literal["image", "video", "carousel", "reel", "text", "link", "job", "article"] | None = None
+    title: str | None = None
     text: str | None = None
     created_at: Time | None = None
     likes: Count | None = None
