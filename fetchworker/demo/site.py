@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fetchworker.demo import ad_library, ads_transparency, ebay, linktree, threads, tiktok_ads, tiktok_shop, walmart
+from fetchworker.demo import (
+    ad_library,
+    ads_transparency,
+    ebay,
+    linkedin,
+    linktree,
+    threads,
+    tiktok_ads,
+    tiktok_shop,
+    walmart,
+)
 from fetchworker.demo.behaviour import CALM, Behaviour, BehaviourConfig
 from fetchworker.demo.bench import bench_app
 from fetchworker.demo.instagram import HOSTS, Instagram, cdn_app
@@ -37,8 +47,8 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
     """Put the demo together.
 
     ``www.instagram.com`` and ``i.instagram.com`` are the main play, ``scontent.cdninstagram.com`` its pictures; hosts
-    of eBay, Walmart, the Ads Transparency Center, TikTok, Linktree, Threads and the Ad Library play those sites (the
-    first four turn exits away once where the behaviour blocks them, the last two behave as instagram does);
+    of eBay, Walmart, the Ads Transparency Center, TikTok, LinkedIn, Linktree, Threads and the Ad Library play those
+    sites (the first five turn exits away where the behaviour blocks them, the last two behave as instagram does);
     ``bench.example`` has the benchmark pages, and every other host, ``localhost`` too, the test routes.
     """
     instagram = Instagram(seed=seed)
@@ -55,6 +65,7 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
     hosts |= dict.fromkeys(threads.HOSTS, Behaviour(words, config, log))
     hosts |= {ad_library.HOST: Behaviour(library, config, log, cookie="datr"), ad_library.API_HOST: library}
     hosts[ads_transparency.HOST] = ads_transparency.AdsTransparency(challenge_exits=config.block_exits != 0, log=log)
+    hosts |= dict.fromkeys(linkedin.HOSTS, linkedin.Linkedin(refuse_exits=config.block_exits != 0, log=log))
     hosts |= {linktree.HOST: link_pages, CDN: cdn_app, "bench.example": bench_app}
     hosts |= {**dict.fromkeys(tiktok_shop.HOSTS, shop), **dict.fromkeys(tiktok_ads.HOSTS, ads)}
     return Site(

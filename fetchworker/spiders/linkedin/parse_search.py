@@ -129,39 +129,46 @@ def _extra(nodes: Nodes) -> dict[str, Any]:
 
 
 def _answer(call: Call[Any], listed: _Listed) -> Parsed:
-    """The jobs that no earlier page gave, the page item, and where to go on."""
-    seen = [str(number) for number in call.state.get("ids", ())]
-    fresh = list(_new(listed.jobs, set(seen)))
+    """The jobs that the page before did not give, the page item, and where to go on."""
+    before = {str(number) for number in call.state.get("before", ())}
+    fresh = list(_new(listed.jobs, before))
     start = int(call.cursor) if call.cursor and call.cursor.isdigit() else 0
     query: Mapping[str, str] = call.state.get("query") or listed.form
-    following = _following(start + listed.received, fresh=bool(fresh), known=bool(query or _asked(call)))
+    # behind the cards received, however many these are (10 to 60); a page of old ones alone is the last
+    further = start + listed.received if fresh and (query or _asked(call)) else None
+    capped = further is not None and further >= contract.LAST_START
+    following = None if further is None or capped else str(further)
     summary = SearchPage.draft(
         query=getattr(call.params, "query", None) or query.get("keywords"),
         total_results=listed.total,
         page=call.page,
         next_cursor=following,
         results_count=len(fresh),
+        url=_address(call, query),
         extra={"total_is_at_least": True} if listed.at_least else {},
     )
-    state: dict[str, Any] = {"ids": [*seen, *(job.id for job in fresh if job.id)]}
-    return Parsed([*fresh, summary], following, state | ({"query": dict(query)} if query else {}))
+    state = {"before": [job.id for job in fresh]} | ({"query": dict(query)} if query else {})
+    return Parsed([*fresh, summary], following, state, capped=capped)
 
 
-def _new(found: Iterable[Job], seen: set[str]) -> Iterator[Job]:
+def _new(found: Iterable[Job], before: set[str]) -> Iterator[Job]:
+    known = set(before)
     for job in found:
-        if job.id and job.id not in seen:
-            seen.add(job.id)
+        if job.id and job.id not in known:
+            known.add(job.id)
             yield job
-
-
-def _following(start: int, *, fresh: bool, known: bool) -> str | None:
-    """Where the next page starts: behind the cards received, however many these are (10 to 60)."""
-    return str(start) if fresh and known and start < contract.LAST_START else None
 
 
 def _asked(call: Call[Any]) -> bool:
     ask = getattr(call.params, "site_query", None)
     return bool(ask and ask())
+
+
+def _address(call: Call[Any], query: Mapping[str, str]) -> str | None:
+    """The search's page; None where nobody asked for it and it does not say."""
+    if _asked(call) or getattr(call.params, "url", None):
+        return str(call.params.address())
+    return contract.search_url(query) if query else None
 
 
 def _form(nodes: Nodes) -> dict[str, str]:
