@@ -43,6 +43,7 @@ def test_the_shipped_file_is_right():
         "ads_transparency",
         "tiktok_shop",
         "tiktok_ads",
+        "linkedin",
     ]
     assert list(sites) == [*named, "fetch"]
     assert sites.warnings == ()

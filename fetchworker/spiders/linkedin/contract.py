@@ -22,7 +22,7 @@ FRAGMENTS = f"{HOME}/jobs-guest/jobs/api"
 #: a search goes no further than this (public scrapers of 2023 to 2026)
 LAST_START = 1000
 #: parameters of a search that are its own; ``start``, ``position`` and the tracking ones are not
-SEARCH_NAMES = re.compile(r"(?:keywords|location|geoId|distance|sortBy|f_[A-Za-z]{1,12})\Z")
+SEARCH_NAMES = re.compile(r"(?:keywords|location|geoId|distance|sortBy|f_[A-Za-z0-9]{1,12})\Z")
 
 #: values of ``f_TPR`` (age), ``f_WT``, ``f_JT``, ``f_E`` and ``sortBy`` (filter form of the search page, 2025)
 AGES = {"day": "r86400", "week": "r604800", "month": "r2592000"}
@@ -108,11 +108,12 @@ def absolute(href: str | None) -> str | None:
 
 
 def outside(href: str | None) -> str | None:
-    """Where a link leads in the end: LinkedIn sends visitors on by way of its own addresses."""
+    """Where a link leads in the end, when LinkedIn sends visitors on by itself; None where that is a mail address."""
     found = absolute(href)
     if not found or not ours(found):
         return found
-    return absolute(addresses.query(found).get("url")) or found
+    onward = addresses.query(found).get("url")
+    return absolute(onward) if onward else found
 
 
 def picture(href: str | None) -> str | None:

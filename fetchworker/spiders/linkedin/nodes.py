@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lxml import etree
@@ -95,11 +96,14 @@ def parsed(source: str) -> Element:
     Raises:
         ContractError: it is no markup.
     """
-    from parsel import Selector  # noqa: PLC0415  # keeps `scrapy list` light
-
-    if "<" not in source:
+    root = None
+    if "<" in source:
+        # plain elements: lxml.html's own classes cost a call for each
+        parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+        with suppress(etree.ParserError, etree.XMLSyntaxError):  # nothing but comments, say
+            root = etree.fromstring(source.replace("\x00", "").encode(errors="replace"), parser)
+    if root is None:
         raise ContractError("body", "the body is no page")
-    root: Element = Selector(source).root
     return root
 
 

@@ -162,7 +162,7 @@ class SearchParams(Paged):
         """The search in the site's own parameters; empty for an address that is made of words alone."""
         told = {
             "keywords": self.query, "location": self.location, "geoId": self.geo_id, "distance": self.distance,
-            "f_TPR": self._age(), "f_WT": _joined(self.workplace, contract.WORKPLACES),
+            "f_TPR": self._oldest(), "f_WT": _joined(self.workplace, contract.WORKPLACES),
             "f_JT": _joined(self.job_type, contract.JOB_TYPES), "f_E": _joined(self.experience, contract.EXPERIENCE),
             "f_C": self.company_ids, "f_AL": "true" if self.easy_apply else None,
             "sortBy": contract.SORTS.get(self.sort or ""),
@@ -170,7 +170,7 @@ class SearchParams(Paged):
         narrowed = {name: value for name, value in told.items() if value}
         return {**contract.search_query(self.url), **narrowed, **self.filters}
 
-    def _age(self) -> str | None:
+    def _oldest(self) -> str | None:
         return contract.AGES.get(self.posted_within, f"r{self.posted_within}") if self.posted_within else None
 
     def address(self) -> str:

@@ -142,5 +142,5 @@ def _extra(ld: Mapping[str, Any]) -> dict[str, Any]:
 
 def _posts(nodes: Nodes, slug: str) -> list[Any]:
     section = nodes.test("updates")
-    cards = [] if section is None else Nodes(section).all("main-feed-activity-card")
+    cards = [] if section is None else Nodes(section, without=parse_post.RESHARED).all("main-feed-activity-card")
     return [item for card in cards if (item := parse_post.from_card(card, owner=slug)) is not None]

@@ -154,7 +154,8 @@ def _author(nodes: Nodes) -> Author | None:
 def _reshared(card: Element) -> str | None:
     """The id of the post inside this one."""
     inner = card.xpath(f".//*[contains(@class, '{RESHARED}') or @data-test-id='{RESHARED}']")
-    return next((found for part in inner for found in _ids(part)), None)
+    told = (element for part in inner for element in part.iter("*"))
+    return next((ids[0] for element in told if (ids := _ids(element))), None)
 
 
 def likes_of(nodes: Nodes) -> int | None:
