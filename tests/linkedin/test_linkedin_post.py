@@ -137,6 +137,25 @@ def test_a_post_of_2021(site):
     assert (comment.text, comment.author.name) == ("Nice", "Ana")
 
 
+def test_a_page_of_meta_tags_alone_is_a_shell(site):
+    canonical = f"https://www.linkedin.com/posts/{NAME}"
+    head = '<meta property="og:description" content="Firing #kiln">'
+    post = site.only("post", site.document(key="d_public_post", canonical=canonical, head=head), post=NAME)
+    assert (post.partial, post.id, post.text, post.likes) == ("page_shell", ACTIVITY, "Firing #kiln", None)
+    with pytest.raises(ContractError):
+        site.parsed(
+            "post", site.document(key="d_public_post", canonical=canonical, head=head), post="7000000000000000001"
+        )
+
+
+def test_data_of_others_are_not_its(site):
+    video = {"@type": "VideoObject", "name": "An advertisement", "uploadDate": "2020-01-01T00:00:00Z"}
+    post = site.only("post", site.post(site.post_card(), data={"@graph": [video, site.posting(likes=1)]}))
+    assert post.created_at == "2026-10-20T08:30:00Z"
+    post = site.only("post", site.post(site.post_card(), data=video))
+    assert (post.created_at, post.extra.get("headline")) == ("2026-10-20T08:30:00Z", None)
+
+
 @pytest.mark.parametrize("body", ["", "x", "<p>This post is gone</p>"])
 def test_other_pages_are_no_post(site, body):
     with pytest.raises(ContractError):
@@ -175,6 +194,12 @@ class TestArticles:
         assert (post.author.username, post.media[0].url) == ("mira-kiln", "https://media.licdn.com/cover.png")
         assert post.id == post.shortcode == comment.post_id == "what-clay-remembers-mira-k"
         assert post.extra == {}
+
+    def test_data_of_recommended_articles_are_not_its(self, site):
+        other = {**self.DATA, "url": "https://www.linkedin.com/pulse/other", "datePublished": "2001-01-01T00:00:00Z"}
+        own = {**self.DATA, "url": "https://pt.linkedin.com/pulse/what-clay-remembers-mira-k"}
+        body = site.article('<h1>Clay</h1><div class="prose">x</div>', data={"@graph": [other, own]})
+        assert site.only("article", body).created_at == "2026-09-12T10:00:00Z"
 
     def test_of_2022(self, site):
         body = site.article(

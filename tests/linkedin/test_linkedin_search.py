@@ -97,6 +97,17 @@ class TestPaging:
         found = site.parsed("jobs", body, query="potter", cursor="40", number=5)
         assert (found.cursor, found.capped, found.items[-1].results_count) == (None, False, 0)
 
+    def test_an_empty_fragment_before_the_known_total_is_the_sites_end_and_not_the_searchs(self, site):
+        first = site.parsed("jobs", site.results(site.card(), total="80"), query="potter")
+        assert first.state["total"] == 80
+        found = site.parsed("jobs", "", query="potter", cursor="25", number=2, state=first.state)
+        assert (found.cursor, found.capped) == (None, True)
+        found = site.parsed("jobs", "", query="potter", cursor="80", number=2, state=first.state)
+        assert (found.cursor, found.capped) == (None, False)
+
+    def test_a_crawl_that_goes_on_may_meet_the_end_at_once(self, site):
+        assert site.parsed("jobs", "<!DOCTYPE html>", query="potter", cursor="40").items[-1].results_count == 0
+
     @pytest.mark.parametrize("body", ["", "<!DOCTYPE html>"])
     def test_an_empty_first_fragment_says_nothing(self, site, body):
         with pytest.raises(ContractError, match="first cards"):

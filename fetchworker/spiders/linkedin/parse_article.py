@@ -49,10 +49,14 @@ def article(page: Page, call: Call[Any]) -> Parsed:  # noqa: ARG001  # names cha
     source = source_of(page)
     nodes = Nodes(parsed(source))
     url = canonical(source, page)
-    ld = next(json_ld(source, *_TYPES), {})
+    ld = _node(source, contract.article_of(url))
     title = nodes.text(*_TITLE) or text(ld.get("headline")) or shown(next(nodes.root.iter("h1"), None))
     body = _body(nodes)
-    if title is None or body is None or "/pulse/" not in (url or ""):
+    if (
+        title is None
+        or body is None
+        or not ("/pulse/" in (url or "") or "pulse" in page_meta(source).get("pagekey", ""))
+    ):
         raise ContractError(".article-content__body | [data-test-id=publishing-text-block]")
     slug = contract.article_of(url)
     item = Post.draft(
@@ -72,10 +76,19 @@ def article(page: Page, call: Call[Any]) -> Parsed:  # noqa: ARG001  # names cha
     return Parsed([item, *parse_comments.comments(nodes, ld, slug)])
 
 
+def _node(source: str, slug: str | None) -> Mapping[str, Any]:
+    """The article's own data, not those of others that the page recommends."""
+    for node in json_ld(source, *_TYPES):
+        if contract.article_of(text(node.get("url")) or text(node.get("@id"))) in (slug, None):
+            return node
+    return {}
+
+
 def _body(nodes: Nodes) -> str | None:
     blocks = [part for part in nodes.root.xpath("//*[@data-test-id]") if _BLOCKS.match(part.get("data-test-id"))]
     told = "\n\n".join(found for part in blocks if (found := prose(part)))
-    return told or next((found for part in nodes.all(*_BODY) if (found := prose(part))), None)
+    parts = [*nodes.all(*_BODY), *nodes.root.xpath("//*[@itemprop='articleBody']")]
+    return told or next((found for part in parts if (found := prose(part))), None)
 
 
 def _author(nodes: Nodes) -> Author | None:

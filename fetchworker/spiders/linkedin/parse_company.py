@@ -50,7 +50,7 @@ def company(page: Page, call: Call[Any]) -> Parsed:  # noqa: ARG001  # the site 
     slug = contract.slug_of(url)
     ld = next(json_ld(source, *_TYPES), {})
     name = text(ld.get("name")) or nodes.text("top-card-layout__title")
-    if name is None or slug is None or not (ld or nodes.test("about-us") is not None):
+    if name is None or slug is None or "/in/" in (url or "") or not (ld or nodes.test("about-us") is not None):
         raise ContractError("Organization.name | [data-test-id=about-us]")
     item = Company.draft(
         id=_id(source),

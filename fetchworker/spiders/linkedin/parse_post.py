@@ -15,6 +15,7 @@ from fetchworker.spiders.linkedin.nodes import (
     attribute,
     canonical,
     json_ld,
+    page_meta,
     parsed,
     prose,
     shown,
@@ -22,6 +23,7 @@ from fetchworker.spiders.linkedin.nodes import (
     unmasked,
 )
 from fetchworker.spiders.linkedin.told import author_of, interactions, time_of
+from fetchworker.spiders.paging import SHELL
 from fetchworker.spiders.reading.counts import count, first_count
 from fetchworker.spiders.reading.dates import utc
 from fetchworker.spiders.reading.values import count as number
@@ -30,9 +32,10 @@ from fetchworker.spiders.reading.values import text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TYPES = ("SocialMediaPosting", "DiscussionForumPosting", "VideoObject", "ImageObject", "Article")
+_TYPES = ("SocialMediaPosting", "DiscussionForumPosting")
 _URNS = ("data-activity-urn", "data-featured-activity-urn", "data-attributed-urn")
 _HASHTAG = re.compile(r"(?<![\w&#/])#([^\W_][\w]{0,99})")
+_PAGE_KEY = "d_public_post"
 #: a post inside a post
 RESHARED = "feed-reshare-content"
 
@@ -50,6 +53,9 @@ def post(page: Page, call: Call[Any]) -> Parsed:
     card = _card(nodes, wanted)
     ld = _node(source, wanted)
     if card is None and not ld:
+        shell = _shell(source, address, wanted)
+        if shell is not None:
+            return Parsed([shell])
         raise ContractError("article[data-activity-urn] | SocialMediaPosting", f"the page has no post {wanted or ''}")
     item = _merged(card, ld, address, wanted)
     parts = nodes.root if card is None else card
@@ -73,11 +79,24 @@ def _ids(card: Element) -> list[str]:
 
 
 def _node(source: str, wanted: str | None) -> Mapping[str, Any]:
-    for node in json_ld(source, *_TYPES):
-        address = contract.activity_of(text(node.get("@id"))) or contract.activity_of(text(node.get("url")))
-        if wanted is None or address in (wanted, None):
-            return node
+    """The post's own data; a film's are only its own when they name the post."""
+    for types, accepted in ((_TYPES, {wanted, None}), (("VideoObject",), {wanted} - {None})):
+        for node in json_ld(source, *types):
+            told = contract.activity_of(text(node.get("@id"))) or contract.activity_of(text(node.get("url")))
+            if told in accepted or (wanted is None and types is _TYPES):
+                return node
     return {}
+
+
+def _shell(source: str, address: str | None, wanted: str | None) -> Post | None:
+    """What the meta tags of a post's page tell of it, when nothing else is readable."""
+    meta = page_meta(source)
+    told = text(meta.get("og:description"))
+    if meta.get("pagekey") != _PAGE_KEY or told is None or wanted is None or contract.activity_of(address) != wanted:
+        return None
+    return Post.draft(
+        id=wanted, text=told, created_at=time_of(wanted), hashtags=hashtags(told), url=address, partial=SHELL
+    )
 
 
 def _merged(card: Element | None, ld: Mapping[str, Any], address: str | None, wanted: str | None) -> Post:

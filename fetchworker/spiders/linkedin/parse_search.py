@@ -56,16 +56,16 @@ def jobs(page: Page, call: Call[Any]) -> Parsed:
     source = source_of(page)
     if not _NOTHING.match(source):
         return _answer(call, _read(source))
-    if call.page == 1:
+    if not _start(call):
         raise ContractError(".base-search-card", "the first cards are missing; nothing says that there are none")
     return _answer(call, _Listed())
 
 
 def _read(source: str) -> _Listed:
     nodes = Nodes(parsed(source))
-    results = nodes.first("jobs-search__results-list")
-    if results is None and nodes.first("no-results") is not None:
+    if nodes.first("no-results") is not None:
         return _Listed(total=0)
+    results = nodes.first("jobs-search__results-list")
     if results is None and is_whole_page(source):
         raise ContractError("ul.jobs-search__results-list | .no-results")
     cards = (nodes if results is None else Nodes(results)).all("base-search-card")
@@ -84,7 +84,10 @@ def _job(card: Element) -> Job | None:
     number = match["id"] if match else contract.job_of(url)
     if number is None:
         return None
-    title, company = shown(nodes.first("base-search-card__title")), nodes.first("base-search-card__subtitle")
+    company = nodes.first("base-search-card__subtitle")
+    hidden = [
+        text for part in (nodes.first("base-search-card__title"), company) if (text := shown(part)) and masked(text)
+    ]
     return Job.draft(
         id=number,
         title=nodes.text("base-search-card__title"),
@@ -92,7 +95,7 @@ def _job(card: Element) -> Job | None:
         location=nodes.text("job-search-card__location"),
         posted_at=_day(nodes),
         url=url or contract.job_url(number),
-        partial=MASKED if title and masked(title) else None,
+        partial=MASKED if hidden else None,
         extra=_extra(nodes),
         **pay.offered(nodes.text("job-search-card__salary-info")),
     )
@@ -132,11 +135,12 @@ def _answer(call: Call[Any], listed: _Listed) -> Parsed:
     """The jobs that the page before did not give, the page item, and where to go on."""
     before = {str(number) for number in call.state.get("before", ())}
     fresh = list(_new(listed.jobs, before))
-    start = int(call.cursor) if call.cursor and call.cursor.isdigit() else 0
+    start = _start(call)
     query: Mapping[str, str] = call.state.get("query") or listed.form
     # behind the cards received, however many these are (10 to 60); a page of old ones alone is the last
     further = start + listed.received if fresh and (query or _asked(call)) else None
-    capped = further is not None and further >= contract.LAST_START
+    known = call.state.get("total") if listed.total is None else listed.total
+    capped = further >= contract.LAST_START if further is not None else start < (known or 0)
     following = None if further is None or capped else str(further)
     summary = SearchPage.draft(
         query=getattr(call.params, "query", None) or query.get("keywords"),
@@ -147,8 +151,12 @@ def _answer(call: Call[Any], listed: _Listed) -> Parsed:
         url=_address(call, query),
         extra={"total_is_at_least": True} if listed.at_least else {},
     )
-    state = {"before": [job.id for job in fresh]} | ({"query": dict(query)} if query else {})
+    state = {"before": [job.id for job in fresh], "query": dict(query), "total": known}
     return Parsed([*fresh, summary], following, state, capped=capped)
+
+
+def _start(call: Call[Any]) -> int:
+    return int(call.cursor) if call.cursor and call.cursor.isascii() and call.cursor.isdigit() else 0
 
 
 def _new(found: Iterable[Job], before: set[str]) -> Iterator[Job]:
