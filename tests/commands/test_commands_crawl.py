@@ -20,7 +20,10 @@ WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
     ("sites: {instagram: {}, fetch: {}, instagrem: {}}", ["instagrem", "did you mean instagram?"]),
     ("sites: {instagram: {}}", ["fetch"]),
-    (f"sites: {json.dumps({**dict.fromkeys(SITES, {}), 'instagram': {'profile': 'chrom'}})}", ["profile", "chrome"]),
+    (
+        f"sites: {json.dumps({name: {'profile': 'chrom'} if name == 'instagram' else {} for name in SITES})}",
+        ["profile", "chrome"],
+    ),
     ("sites: {instagram: {retries: many}, fetch: {}}", ["sites.instagram.retries", "'many'"]),
     ("sites: {instagram: {backoff: {first: 9, max: 1}}, fetch: {}}", ["first (9) is greater than max (1)"]),
     ("sites: [", ["sites.yaml, line"]),

@@ -30,6 +30,8 @@ _BLOCKS = frozenset({
     "ol", "p", "pre", "section", "table", "tr", "ul",
 })  # fmt: skip
 _SILENT = frozenset({"button", "icon", "script", "style", "svg", "template"})
+#: characters; real pages have half a million
+_LONGEST = 8_000_000
 _BLANKS = re.compile(r"[^\S\n]+")
 _MARGIN = re.compile(r" ?\n ?")
 _GAPS = re.compile(r"\n{3,}")
@@ -94,12 +96,13 @@ def parsed(source: str) -> Element:
     """The elements of a text.
 
     Raises:
-        ContractError: it is no markup.
+        ContractError: it is no markup, or more than any page has.
     """
     root = None
-    if "<" in source:
+    source = source.strip()
+    if "<" in source and len(source) <= _LONGEST:
         # plain elements: lxml.html's own classes cost a call for each
-        parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+        parser = etree.HTMLParser(encoding="utf-8")
         with suppress(etree.ParserError, etree.XMLSyntaxError):  # nothing but comments, say
             root = etree.fromstring(source.replace("\x00", "").encode(errors="replace"), parser)
     if root is None:

@@ -53,7 +53,7 @@ def jobs(page: Page, call: Call[Any]) -> Parsed:
         ContractError: it is no list of jobs, or an empty fragment where the first cards are due, which says nothing
             about whether there are any.
     """
-    source = source_of(page)
+    source = source_of(page).strip()
     if not _NOTHING.match(source):
         return _answer(call, _read(source))
     if not _start(call):
