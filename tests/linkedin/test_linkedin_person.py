@@ -143,6 +143,13 @@ def test_the_person_of_the_page_is_the_one_of_its_address(site):
     assert site.only("person", site.person(data={"@graph": [other, PERSON]})).name == "Mira K."
 
 
+@pytest.mark.parametrize("kind", [{}, [], ["Organization"], None, 7])
+def test_employers_of_an_odd_type(site, kind):
+    person = {**PERSON, "worksFor": {"@type": kind, "name": "Kiln"}, "alumniOf": [{"@type": kind, "name": "Slipware"}]}
+    item = site.only("person", site.person(data=person))
+    assert ([place.company for place in item.positions], item.education) == (["Kiln", "Slipware"], [])
+
+
 def test_what_stands_for_a_missing_picture_is_none(site):
     rest = '<img class="top-card__profile-image" data-delayed-url="https://static.licdn.com/ghost">'
     assert site.only("person", site.person(rest=rest)).avatar_url is None

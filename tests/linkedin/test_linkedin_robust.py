@@ -15,17 +15,17 @@ from fetchworker.errors import ContractError
 
 ACTIVITY = "7518227005440000000"
 OPERATIONS = ("jobs", "job", "company", "person", "post", "article")
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
-)
 KEYS = st.sampled_from([
     "@id", "@type", "name", "url", "sameAs", "author", "comment", "commentCount", "interactionStatistic",
     "datePublished", "articleBody", "text", "headline", "image", "logo", "address", "numberOfEmployees",
     "worksFor", "alumniOf", "jobTitle", "knowsLanguage", "baseSalary", "hiringOrganization", "jobLocation",
     "description", "identifier", "member",
 ])  # fmt: skip
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | st.text(max_size=6), inner, max_size=3),
+    max_leaves=12,
+)
 MARKS = st.sampled_from(
     ["<", ">", '"', "<ul>", "</ul>", "<!--", "-->", "\x00", "\ud7ff", "<script>", "***", "\u202f", "&#0;"]
 )
@@ -91,7 +91,7 @@ def test_bodies_cut_anywhere(site, operation):
         attempt(site, operation, body[:end])
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.sampled_from(["Person", "Organization", "JobPosting", "SocialMediaPosting", "Article"]),
     st.dictionaries(KEYS, JSON, max_size=6), st.sampled_from(OPERATIONS),

@@ -87,7 +87,7 @@ def _employers(ld: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _learns(node: Mapping[str, Any]) -> bool:
-    return node.get("@type") in _SCHOOLS
+    return text(node.get("@type")) in _SCHOOLS
 
 
 def _employment(node: Mapping[str, Any]) -> Position:
