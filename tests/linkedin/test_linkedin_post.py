@@ -73,7 +73,8 @@ def image(n: int) -> str:
 
 VIDEO = """<div data-test-id="feed-native-video-content">
   <video data-poster-url="https://media.licdn.com/p.png" data-sources="{}"></video></div>"""
-LINK = '<a data-test-id="article-content" href="{}"><img data-delayed-url="https://media.licdn.com/c.png"></a>'
+LINK = """<a data-test-id="article-content" href="{}"><img data-delayed-url="https://media.licdn.com/c.png">
+  <h2 data-test-id="article-content__title"> A page </h2></a>"""
 
 
 def test_pictures(site):
@@ -110,13 +111,16 @@ def test_documents(site):
 )  # fmt: skip
 def test_links(site, href, kind, link):
     post = site.only("post", site.post(site.post_card(more=LINK.format(href))))
-    assert (post.type, post.extra["link"], post.media) == (kind, link, [])
+    assert (post.type, [(one.title, one.url) for one in post.links], post.media) == (kind, [("A page", link)], [])
 
 
 def test_a_post_inside_a_post_is_not_it(site):
     inner = f'<div class="feed-reshare-content" data-test-id="feed-reshare-content">{site.post_card("7000000000000000001", text="Old news", more=image(1))}</div>'  # noqa: E501  # one element
     post = site.only("post", site.post(site.post_card(text="Look:", more=inner)))
-    assert (post.text, post.media, post.type, post.extra["reshares"]) == ("Look:", [], "text", "7000000000000000001")
+    assert (post.text, post.media, post.type, post.reposted) == ("Look:", [], "text", None)
+    assert (post.quoted.id, post.quoted.text, post.quoted.author.name) == ("7000000000000000001", "Old news", "Mira K.")
+    post = site.only("post", site.post(site.post_card(text="", more=inner)))
+    assert (post.text, post.quoted, post.reposted.text) == (None, None, "Old news")
 
 
 def test_a_post_of_2021(site):

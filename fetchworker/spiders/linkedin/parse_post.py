@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
-from fetchworker.items import Author, Post
+from fetchworker.items import Author, Post, PostRef
 from fetchworker.spiders.linkedin import contract, parse_comments, post_media
 from fetchworker.spiders.linkedin.nodes import (
     Element,
@@ -131,8 +131,8 @@ def from_card(card: Element, *, owner: str | None = None) -> Post | None:
         return None
     media = post_media.media(nodes)
     by_other = owner is not None and author is not None and author.username not in (owner, None)
-    extra = {"age": shown(next(nodes.root.iter("time"), None)), "reshared_by": owner if by_other else None,
-             "link": post_media.link(nodes), "reshares": _reshared(card)}  # fmt: skip
+    extra = {"age": shown(next(nodes.root.iter("time"), None)), "reshared_by": owner if by_other else None}
+    inner = _inner(card)
     return Post.draft(
         id=ids[0] if ids else None,
         alt_ids=ids[1:],
@@ -145,6 +145,9 @@ def from_card(card: Element, *, owner: str | None = None) -> Post | None:
         author=author,
         hashtags=hashtags(told),
         mentions=_mentions(nodes),
+        quoted=inner if told else None,
+        reposted=None if told else inner,
+        links=post_media.links(nodes),
         url=_address(card, ids),
         extra={name: value for name, value in extra.items() if value},
     )
@@ -170,11 +173,16 @@ def _author(nodes: Nodes) -> Author | None:
     return Author.draft(username=contract.slug_of(url), name=name) if name else None
 
 
-def _reshared(card: Element) -> str | None:
-    """The id of the post inside this one."""
-    inner = card.xpath(f".//*[contains(@class, '{RESHARED}') or @data-test-id='{RESHARED}']")
-    told = (element for part in inner for element in part.iter("*"))
-    return next((ids[0] for element in told if (ids := _ids(element))), None)
+def _inner(card: Element) -> PostRef | None:
+    """The post inside this one."""
+    part = next(iter(card.xpath(f".//*[contains(@class, '{RESHARED}') or @data-test-id='{RESHARED}']")), None)
+    if part is None:
+        return None
+    nodes = Nodes(part)
+    number = next((ids[0] for element in part.iter("*") if (ids := _ids(element))), None)
+    url = contract.post_url(f"urn:li:activity:{number}") if number else None
+    found = PostRef.draft(id=number, url=url, text=prose(_commentary(nodes)), author=_author(nodes))
+    return found if found.id or found.text else None
 
 
 def likes_of(nodes: Nodes) -> int | None:

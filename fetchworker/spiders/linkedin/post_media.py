@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from fetchworker.items import Media
+from fetchworker.items import Link, Media
 from fetchworker.spiders.linkedin import contract
-from fetchworker.spiders.linkedin.nodes import Element, Nodes, attribute
+from fetchworker.spiders.linkedin.nodes import Element, Nodes, attribute, shown
 from fetchworker.spiders.reading.values import dig, mapping, sequence
 from fetchworker.spiders.reading.values import link as web
 from fetchworker.spiders.reading.values import text as told
@@ -29,16 +29,17 @@ def kind(nodes: Nodes, found: list[Media]) -> str | None:
         return "video" if "video" in types else "carousel"
     if found:
         return "carousel" if len(found) > 1 else "image"
-    url = link(nodes)
-    if url is None:
+    shared = links(nodes)
+    if not shared:
         return "text"
-    path = url.partition("linkedin.com")[2]
+    path = (shared[0].url or "").partition("linkedin.com")[2]
     return "article" if path.startswith("/pulse/") else "job" if path.startswith("/jobs/") else "link"
 
 
-def link(nodes: Nodes) -> str | None:
-    """The page that a post links to by a card of its own."""
-    return contract.outside(attribute(_anchor(nodes), "href"))
+def links(nodes: Nodes) -> list[Link]:
+    """The page that a post shows a preview of."""
+    url = contract.outside(attribute(_anchor(nodes), "href"))
+    return [Link.draft(title=shown(nodes.test("article-content__title")), url=url)] if url else []
 
 
 def _anchor(nodes: Nodes) -> Element | None:
