@@ -10,6 +10,7 @@ from fetchworker.demo import (
     ads_transparency,
     ebay,
     facebook,
+    linkedin,
     linktree,
     threads,
     tiktok_ads,
@@ -48,10 +49,10 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
     """Put the demo together.
 
     ``www.instagram.com`` and ``i.instagram.com`` are the main play, ``scontent.cdninstagram.com`` its pictures; hosts
-    of eBay, Walmart, the Ads Transparency Center, TikTok, Facebook, Linktree, Threads and the Ad Library (a part of
-    Facebook's host) play those sites (the first five turn exits away once where the behaviour blocks them, the last two
-    behave as instagram does); ``bench.example`` has the benchmark pages, and every other host, ``localhost`` too, the
-    test routes.
+    of eBay, Walmart, the Ads Transparency Center, TikTok, LinkedIn, Facebook, Linktree, Threads and the Ad Library (a
+    part of Facebook's host) play those sites (the first six turn exits away where the behaviour blocks them, the last
+    two behave as instagram does); ``bench.example`` has the benchmark pages, and every other host, ``localhost`` too,
+    the test routes.
     """
     instagram = Instagram(seed=seed)
     behaviour = Behaviour(instagram, config, log)
@@ -69,6 +70,7 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
     gated = Behaviour(library, config, log, cookie="datr")
     hosts |= {**dict.fromkeys(facebook.HOSTS, facebook.beside(gated, comet)), ad_library.API_HOST: library}
     hosts[ads_transparency.HOST] = ads_transparency.AdsTransparency(challenge_exits=config.block_exits != 0, log=log)
+    hosts |= dict.fromkeys(linkedin.HOSTS, linkedin.Linkedin(refuse_exits=config.block_exits != 0, log=log))
     hosts |= {linktree.HOST: link_pages, CDN: cdn_app, "bench.example": bench_app}
     hosts |= {**dict.fromkeys(tiktok_shop.HOSTS, shop), **dict.fromkeys(tiktok_ads.HOSTS, ads)}
     return Site(

@@ -51,6 +51,14 @@ CALLS: dict[str, dict[str, dict[str, str]]] = {
         "reels": {"user": "nasa"},
         "search": {"query": "nasa"},
     },
+    "linkedin": {
+        "jobs": {"query": "potter"},
+        "job": {"job": "4400000001"},
+        "company": {"company": "kiln-and-reed"},
+        "person": {"person": "mira-kiln"},
+        "post": {"post": "mira-kiln_clay-activity-7518227005440000000-dEmo"},
+        "article": {"article": "what-clay-remembers-mira-kiln-dem0"},
+    },
     "linktree": {"profile": {"user": "nasa"}},
     "meta": {"ads": {"query": "kite"}, "ad": {"id": "700000000002000"}, "ads_archive": {"query": "kite"}},
     "threads": {
