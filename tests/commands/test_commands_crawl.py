@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import socket
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
+import yaml
 
 from fetchworker.commands.crawl import _succeeded
 from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
-OTHERS = (
-    "fetch: {}, ebay: {}, linktree: {}, facebook: {}, threads: {}, meta: {}, walmart: {}, ads_transparency: {}, "
-    "tiktok_shop: {}, tiktok_ads: {}"
-)
+ROOT = Path(__file__).parents[2]
+NAMES = yaml.safe_load((ROOT / "sites.yaml").read_text())["sites"]
+OTHERS = ", ".join(f"{name}: {{}}" for name in NAMES if name != "instagram")
 WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
     ("sites: {instagram: {}, fetch: {}, instagrem: {}}", ["instagrem", "did you mean instagram?"]),

@@ -96,7 +96,15 @@ def test_second_by_second(site):
     (series,) = item.second_by_second
     assert (item.id, series.metric, series.points) == (site.top_number, "retain_ctr", [1.0, 0.5, None, 0.25])
     assert (item.extra, item.percentile) == ({"duration": 4, "highlight": [1, 3]}, [])
-    assert found.cursor == "retain_cvr"
+    assert (found.cursor, found.held, item.partial) == ("retain_cvr", True, "some_metrics")
+    known = {"state": found.state, "cursor": "retain_cvr"}
+    (item,) = analytics(site, {"analysis": [{"second": 0, "value": 2}]}, **known).items
+    assert [series.metric for series in item.second_by_second] == ["retain_ctr", "retain_cvr"]
+    assert item.second_by_second[0].points == [1.0, 0.5, None, 0.25]
+    assert item.extra["duration"] == 4
+    last = analytics(site, {"ctr_percentile": 0.5}, state=found.state, cursor="show_cnt_percentile")
+    assert (last.cursor, last.held, last.items[0].partial) == (None, False, None)
+    assert [series.metric for series in last.items[0].second_by_second] == ["retain_ctr"]
 
 
 def test_its_place_among_others(site):

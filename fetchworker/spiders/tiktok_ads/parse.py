@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import Page as PageItem
+from fetchworker.items import plain
 from fetchworker.spiders.reading.values import count, flag, ident, mapping, text
 from fetchworker.spiders.tiktok_ads import contract, parse_ads, parse_analytics, parse_library, parse_trends
 from fetchworker.spiders.tiktok_ads.parse_body import answer, asked_of, data, next_page, total
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from fetchworker.items import Item
 
+#: ``partial`` of an ad's curves when others could not be had
+SOME_METRICS = "some_metrics"
 _ALL = contract.ALL_REGIONS
 
 
@@ -80,16 +83,23 @@ def top_ad(page: Page, call: Call[Any]) -> Parsed:
 
 
 def top_ad_analytics(page: Page, call: Call[Any]) -> Parsed:
-    """One curve of an ad, or its place among others; the other metrics follow."""
+    """One curve of an ad, or its place among others, with those of the pages before; the other metrics follow."""
     asked = getattr(call.params, "metric", None)
     metric = call.cursor or asked or asked_of(page, "metric")
     made = parse_analytics.analytics(data(page), metric)
     if made is None:
         raise ContractError("data.analysis | data.*_percentile")
     number = getattr(call.params, "ad", None)
-    made.__dict__["id"] = number
-    made.__dict__["url"] = contract.center_url(number) if number else None
-    return Parsed([made], None if asked else _next_metric(metric))
+    following = None if asked else _next_metric(metric)
+    whole = parse_analytics.joined(call.state.get("known"), made)
+    whole.__dict__ |= {
+        "id": number,
+        "url": contract.center_url(number) if number else None,
+        "partial": SOME_METRICS if following else None,
+    }
+    # one item for all metrics: it waits for the last
+    known = {name: plain(whole.__dict__[name]) for name in parse_analytics.JOINED} if following else {}
+    return Parsed([whole], following, {"known": known}, held=following is not None)
 
 
 def _next_metric(metric: str | None) -> str | None:

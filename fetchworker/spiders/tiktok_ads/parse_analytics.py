@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: films are shorter, in seconds
 _LONGEST = 7_200
+#: fields that the answers of an ad's metrics fill together
+JOINED = ("second_by_second", "percentile", "extra")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -30,6 +32,20 @@ def analytics(found: Mapping[str, Any], metric: str | None) -> AdAnalytics | Non
         if (name := _snake(key)) in contract.PERCENTILES and _is_number(value)
     ]
     return AdAnalytics.draft(percentile=places) if places else None
+
+
+def joined(known: Mapping[str, Any] | None, made: AdAnalytics) -> AdAnalytics:
+    """What earlier answers told, and then what this one does."""
+    before = known or {}
+    return AdAnalytics.draft(
+        second_by_second=[*map(_series, before.get("second_by_second", ())), *made.second_by_second],
+        percentile=[*map(_series, before.get("percentile", ())), *made.percentile],
+        extra={**before.get("extra", {}), **made.extra},
+    )
+
+
+def _series(dumped: Mapping[str, Any]) -> MetricSeries:
+    return MetricSeries.draft(**dumped)
 
 
 def _points(value: Any) -> list[float | None]:
