@@ -1,10 +1,12 @@
 """What storing costs: items a second, and CPU of this process per item, on SQLite and on PostgreSQL.
 
-    python benchmarks/store.py [--items N] [--batch N] [--rounds N] [--url URL]
+    python benchmarks/store.py [--items N] [--batch N] [--rounds N] [--there N] [--url URL]
 
 Items of some 1 KB go through the writer that crawls use, 32 pages of 16 items at once. "new": things that are not there
-yet; "again": observations of things that are, joined with what is known. Each round has databases of its own and the
-median counts; commits are synced to disk. PostgreSQL is a server of this program's own, or ``--url``.
+yet; "again": observations of things that are, joined with what is known; "beside many": as "again", in a table that
+holds ``--there`` more things; "one by one": as "new", each item in a transaction of its own. Each round has databases
+of its own and the median counts; commits are synced to disk. Ratios compare cases of one run. PostgreSQL is a server of
+this program's own, or ``--url``.
 """
 
 from __future__ import annotations
@@ -63,25 +65,39 @@ async def write(writer: BatchWriter, numbers: range, day: int) -> None:
     await asyncio.gather(*(crawl(worker) for worker in range(PAGES)))
 
 
-async def measure(url: str, items: int, batch: int) -> dict[str, tuple[float, float]]:
+async def timed(store: ItemStore, numbers: range, day: int, batch: int) -> tuple[float, float]:
+    """Items a second, and microseconds of CPU an item."""
+    writer = BatchWriter(store.save, size=batch, delay=0.01 if batch > 1 else 0)
+    wall, cpu = time.perf_counter(), time.process_time()
+    await write(writer, numbers, day)
+    await writer.close()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return len(numbers) / wall, cpu / len(numbers) * 1e6
+
+
+async def measure(url: str, items: int, batch: int, there: int) -> dict[str, tuple[float, float]]:
     store = await ItemStore.open(place_of(SecretStr(url)))
-    results = {}
-    for day, name in ((1, "new"), (2, "again")):
-        writer = BatchWriter(store.save, size=batch, delay=0.01)
-        wall, cpu = time.perf_counter(), time.process_time()
-        await write(writer, range(items), day)
-        await writer.close()
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        results[name] = items / wall, cpu / items * 1e6
+    results = {
+        "new": await timed(store, range(items), 1, batch),
+        "again": await timed(store, range(items), 2, batch),
+    }
+    await timed(store, range(items, items + there), 1, 1000)
+    results["beside many"] = await timed(store, range(items), 3, batch)
+    more = items + there
+    results["one by one"] = await timed(store, range(more, more + max(items // 20, 1)), 1, 1)
     await store.close()
     return results
 
 
-def compare(name: str, urls: list[str], items: int, batch: int) -> None:
-    found = [asyncio.run(measure(url, items, batch)) for url in urls]
-    for case in ("new", "again"):
-        speed, cpu = (statistics.median(result[case][part] for result in found) for part in (0, 1))
-        print(f"{name:12}{case:8}{speed:10.0f} items/s{cpu:10.0f} us CPU an item")
+def compare(name: str, urls: list[str], options: argparse.Namespace) -> None:
+    found = [asyncio.run(measure(url, options.items, options.batch, options.there)) for url in urls]
+    speeds = {}
+    for case in found[0]:
+        speeds[case], cpu = (statistics.median(result[case][part] for result in found) for part in (0, 1))
+        print(f"{name:12}{case:14}{speeds[case]:10.0f} items/s{cpu:10.0f} us CPU an item")
+    whole, many = speeds["new"] / speeds["one by one"], speeds["beside many"] / speeds["again"]
+    print(f"{name:12}batches of {options.batch} are {whole:.1f} times as fast as one by one")
+    print(f"{name:12}with {options.there} things more in the table: {many:.2f} times as fast")
 
 
 def main() -> None:
@@ -89,17 +105,18 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--batch", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--there", type=int, default=50_000)
     parser.add_argument("--url", help="an empty database to use once instead of a PostgreSQL of our own")
     options = parser.parse_args()
     rounds = range(options.rounds)
     with tempfile.TemporaryDirectory() as folder:
         files = [f"sqlite:///{Path(folder) / f'{number}.db'}" for number in rounds]
-        compare("SQLite", files, options.items, options.batch)
+        compare("SQLite", files, options)
     if options.url:
-        compare("PostgreSQL", [options.url], options.items, options.batch)
+        compare("PostgreSQL", [options.url], options)
         return
     with PostgresServer() as server:
-        compare("PostgreSQL", [server.create(f"b{number}") for number in rounds], options.items, options.batch)
+        compare("PostgreSQL", [server.create(f"b{number}") for number in rounds], options)
 
 
 if __name__ == "__main__":

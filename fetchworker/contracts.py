@@ -76,12 +76,24 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Secret:
+    """A credential of the operator, by the name of its variable without ``FETCHWORKER_`` and in lower case.
+
+    It is no part of the request: a header has it, behind ``prefix``, only on the wire and only to the fetch's own host.
+    """
+
+    name: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Fetch:
     """A request that a site's operation would make.
 
     ``strategy`` names the way (shown in logs, stats and failures). ``form`` is sent urlencoded in this order;
     ``cookies`` join those of the session. ``token_headers`` and ``token_form`` are filled from the session at the last
-    moment and are not part of the request's fingerprint. ``harvest``: run the site's token extractor over the answer.
+    moment and are not part of the request's fingerprint, ``secret_headers`` from the environment. ``harvest``: run the
+    site's token extractor over the answer.
     """
 
     strategy: str
@@ -95,6 +107,7 @@ class Fetch:
     cookies: Sequence[tuple[str, str]] = ()
     token_headers: Mapping[str, Token] = field(default_factory=dict)
     token_form: Mapping[str, Token] = field(default_factory=dict)
+    secret_headers: Mapping[str, Secret] = field(default_factory=dict)
     harvest: bool = False
 
 
@@ -119,9 +132,11 @@ class Parsed:
 
     ``items`` are drafts in the page's order, the page item last. ``cursor`` is what the next page needs, None when
     there is none. ``state`` is merged into the next call's. ``capped``: the site has more and gives no cursor to it.
+    ``held``: the next page completes these items, and they are given only when it fails.
     """
 
     items: Sequence[Item]
     cursor: str | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
     capped: bool = False
+    held: bool = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from fetchworker.contracts import Call, Page, Parsed
-from fetchworker.errors import ArgumentError, ConfigError, ContractError, ItemInvalidError
+from fetchworker.errors import ArgumentError, ConfigError, ContractError, ItemInvalidError, OutcomeError
 from fetchworker.items import validate, without_contact
 from fetchworker.outcomes import Outcome, classify
 from fetchworker.spiders.base import SiteSpider
@@ -62,10 +62,9 @@ def parse_row(row: Row, body: bytes, spiders: Spiders, *, classify_only: bool = 
     if verdict.outcome is Outcome.OK and not classify_only:
         try:
             answer["items"] = list(_items(row, page, spiders[site]))
-        except ContractError as exc:
-            # not what the contract promises, so no data whatever the rules say
-            answer |= {"outcome": Outcome.ERROR.value, "error": exc.message}
-        except (ArgumentError, ItemInvalidError) as exc:
+        except OutcomeError as exc:  # what only a parser can tell, such as a shell without data
+            answer |= {"outcome": exc.outcome, "error": exc.message}
+        except (ArgumentError, ContractError, ItemInvalidError) as exc:
             answer["error"] = exc.message
         except Exception as exc:  # noqa: BLE001  # a parser's bug is this page's answer, not the end of the others
             answer |= {"outcome": Outcome.ERROR.value, "error": f"the parser failed: {type(exc).__name__}: {exc}"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +21,8 @@ DIRECT = "direct"
 MINUTE = 60.0
 #: lanes after which those that hold nothing back are forgotten
 _MANY = 1024
+#: hosts whose Crawl-delay is remembered; beyond it the one longest unasked goes
+_MANY_GAPS = 65_536
 #: seconds after which somebody who waits looks whether the crawl ends
 _TICK = 1.0
 _WHOLE_HOST = ""
@@ -57,7 +59,8 @@ class Pace:
         self._ceiling = per_minute
         self._clock = clock
         self._lanes: dict[Key, _Lane] = {}
-        self._gaps: dict[str, float] = {}
+        self._full = _MANY  # so many lanes, and it is looked which may go
+        self._gaps: OrderedDict[str, float] = OrderedDict()  # the longest unasked first
 
     @property
     def free(self) -> bool:
@@ -81,6 +84,7 @@ class Pace:
             if self._ceiling:
                 lane.starts.append(now)
         if gap:
+            self._gaps.move_to_end(host)
             whole = self._lane((host, _WHOLE_HOST))
             whole.ready = max(whole.ready, now + gap)
 
@@ -93,6 +97,9 @@ class Pace:
     def space(self, host: str, seconds: float) -> None:
         """At least so many seconds lie between the starts of two requests to the host from now on."""
         self._gaps[host] = seconds
+        self._gaps.move_to_end(host)
+        if len(self._gaps) > _MANY_GAPS:
+            self._gaps.popitem(last=False)
 
     def _own(self, host: str, exit_: str) -> Key:
         return host, exit_ if self.by_identity else _WHOLE_HOST
@@ -103,7 +110,7 @@ class Pace:
     def _lane(self, key: Key) -> _Lane:
         lane = self._lanes.get(key)
         if lane is None:
-            if len(self._lanes) >= _MANY:
+            if len(self._lanes) >= self._full:
                 self._forget()
             lane = self._lanes[key] = _Lane()
         return lane
@@ -121,6 +128,8 @@ class Pace:
         for key, lane in list(self._lanes.items()):
             if self._lane_wait(lane, now) <= 0 and not lane.starts:
                 del self._lanes[key]
+        # where nearly all hold something back, looking at each new one would cost the square of their number
+        self._full = max(_MANY, 2 * len(self._lanes))
 
 
 class Waits:

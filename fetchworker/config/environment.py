@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringCo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
+from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +145,20 @@ class Environment(BaseSettings):
         description="the seconds that a database which does not answer is tried again",
         examples=["60"],
     )
+    meta_access_token: SecretStr | None = Field(
+        default=None,
+        description="the access token for the official API of the Ad Library",
+        examples=["EAAB…"],
+    )
+    media: bool = Field(default=False, description="true to fetch the media of items, or false", examples=["true"])
+    media_store: SecretStr | None = Field(
+        default=None,
+        description="a folder, or a URL that fsspec knows",
+        examples=["s3://bucket/media"],
+    )
+    media_max_bytes: int = Field(
+        default=33_554_432, ge=1, le=1 << 30, description="the bytes of a file at most", examples=["33554432"]
+    )
     log_format: LogFormat = Field(default="auto", description="auto, json or text", examples=["json"])
     log_level: LogLevel | None = Field(
         default=None, description="DEBUG, INFO, WARNING, ERROR or CRITICAL", examples=["INFO"]
@@ -189,8 +204,26 @@ class Environment(BaseSettings):
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        urls = (self.redis_url, self.database_url)
-        return frozenset(secret for url in urls if url for secret in passwords(url.get_secret_value()))
+        urls = (self.redis_url, self.database_url, self.media_store)
+        found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
+        if self.meta_access_token is not None:
+            found.add(self.meta_access_token.get_secret_value())
+        return frozenset(found)
+
+    def secret(self, name: str) -> str:
+        """The credential in the variable ``FETCHWORKER_<NAME>``.
+
+        Raises:
+            ConfigError: it is not set.
+        """
+        value: SecretStr | None = getattr(self, name)
+        if value is None:
+            raise ConfigError(f"{PREFIX}{name.upper()} is not set: put {self._described(name)} there")
+        return value.get_secret_value()
+
+    @classmethod
+    def _described(cls, name: str) -> str:
+        return cls.model_fields[name].description or name
 
     @property
     def stores(self) -> bool:

@@ -35,6 +35,8 @@ def with_paths(env: Environment, project: Path) -> tuple[Environment, list[tuple
     update |= {field: project / _home(path) for field, path in paths.items() if path is not None}
     if env.database_url:
         update["database_url"] = SecretStr(_database_url(env.database_url.get_secret_value(), project))
+    if env.media_store and "://" not in (folder := env.media_store.get_secret_value()):
+        update["media_store"] = SecretStr(str(project / _home(Path(folder))))
     loaded = env.model_copy(update=update)
     return loaded, _file_faults(loaded, named)
 

@@ -29,11 +29,15 @@ _PROXIES = f"{PREFIX}PROXIES"
 _PROXIES_FILE = f"{PREFIX}PROXIES_FILE"
 _HOST_MAP = f"{PREFIX}HOST_MAP"
 _DATABASE = f"{PREFIX}DATABASE_URL"
+_MEDIA = f"{PREFIX}MEDIA_STORE"
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 _FIELDS = {PREFIX + field.upper(): field for field in Environment.model_fields}
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
-_HIDDEN = frozenset({"proxies", "redis_url", "database_url", "host_map", "egress_allow", "egress_ports"})
+_HIDDEN = frozenset(
+    {"proxies", "redis_url", "database_url", "media_store", "meta_access_token"}
+    | {"host_map", "egress_allow", "egress_ports"}
+)
 
 
 def load_environment(
@@ -173,5 +177,6 @@ def _secrets_shown(over: Mapping[str, str]) -> list[tuple[str, str]]:
     faults = []
     if not over.get(_PROXIES, "@").startswith("@"):
         faults.append((_PROXIES, f"{why}, or name a file with -s {_PROXIES_FILE}=proxies.txt"))
-    urls = [name for name in (_REDIS, PLAIN_REDIS_URL, _DATABASE) if passwords(over.get(name, ""))]
+    faults += [(name, why) for name in (f"{PREFIX}META_ACCESS_TOKEN",) if name in over]
+    urls = [name for name in (_REDIS, PLAIN_REDIS_URL, _DATABASE, _MEDIA) if passwords(over.get(name, ""))]
     return faults + [(name, f"with a password {why}") for name in urls]

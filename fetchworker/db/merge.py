@@ -6,18 +6,22 @@ The rule, value by value: of two known values the one observed later stays, and 
 Objects inside an item (an author, a seller, ``extra``) are joined value by value too, unless they are told apart by
 an identity that both have: then the later one stays whole, so that no name of one person meets the id of another.
 Lists are values: the later one stays whole.
+
+What comes out depends on the observations alone, not on their order or grouping: see :mod:`fetchworker.db.fields`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from fetchworker.db.fields import Field, objects, order, seen_at, text_of
+
 #: fields that belong to the observation and not to the thing: the latest observation's stay, known or not
 ENVELOPE = ("kind", "item_id", "site", "operation", "fetched_at", "partial")
-#: what tells two objects apart, the strongest first
-IDENTITY = ("id", "username", "slug", "url", "name")
+#: values that say in a word that nothing is known
+UNKNOWN_WORDS = {"availability": "unknown"}
 
 #: times in the shape of the values: a text for a value, a mapping for an object, nothing for what is unknown
 Seen = dict[str, Any]
@@ -33,6 +37,7 @@ class Known:
         first_seen: the time of the earliest observation.
         last_seen: the time of the latest one.
         crawl_id: the crawl of the latest one.
+        strands: of fields that held different things by turns, each of these; see :mod:`fetchworker.db.fields`.
     """
 
     values: dict[str, Any]
@@ -40,6 +45,7 @@ class Known:
     first_seen: str
     last_seen: str
     crawl_id: str
+    strands: dict[str, Any] = field(default_factory=dict)
 
 
 def instant(text: str) -> str:
@@ -59,65 +65,27 @@ def known(values: dict[str, Any], *, crawl_id: str) -> Known:
         ValueError: ``fetched_at`` is no time.
     """
     at = instant(values["fetched_at"])
-    fields = {name: value for name, value in values.items() if name not in ENVELOPE}
-    return Known(values, _seen(fields, at) or {}, at, at, crawl_id)
+    fields = {name: part for name, part in values.items() if name not in ENVELOPE and part != UNKNOWN_WORDS.get(name)}
+    return Known(values, seen_at(fields, at) or {}, at, at, crawl_id)
 
 
 def join(one: Known, other: Known) -> Known:
-    """What two tell together; ``other`` is the later of two that were observed at the same time."""
-    latest = other if _after(other.last_seen, one.last_seen) else one
-    fields, seen = _objects(one.values, one.seen, other.values, other.seen, top=True)
-    fields |= {name: latest.values[name] for name in ENVELOPE if name in latest.values}
-    first = min(one.first_seen, other.first_seen, key=_order)
-    return Known(fields, seen, first, latest.last_seen, latest.crawl_id)
+    """What two tell together; which is which does not matter."""
+    latest = max(one, other, key=lambda each: order(each.last_seen))
+    if one.last_seen == other.last_seen:
+        latest = max(one, other, key=_rank)
+    names = [name for name in one.values | other.values if name not in ENVELOPE]
+    # `extra` holds whatever the site gives; an `id` in it is no identity
+    result = objects(_field(one), _field(other), [(name, name != "extra") for name in names])
+    values = result.value | {name: latest.values[name] for name in ENVELOPE if name in latest.values}
+    first = min(one.first_seen, other.first_seen, key=order)
+    return Known(values, result.seen, first, latest.last_seen, latest.crawl_id, result.strands or {})
 
 
-def _seen(value: Any, at: str) -> Any:
-    """When a value was seen: the time for each known part of it, None when it is unknown."""
-    if isinstance(value, dict):
-        return {name: when for name, part in value.items() if (when := _seen(part, at)) is not None} or None
-    return None if value is None or value == [] else at
+def _field(each: Known) -> Field:
+    return Field(each.values, each.seen, each.strands)
 
 
-def _joined(one: Any, one_seen: Any, other: Any, other_seen: Any, *, own: bool = False) -> tuple[Any, Any]:
-    if other_seen is None:
-        return (other if one is None else one), one_seen
-    if one_seen is None:
-        return other, other_seen
-    if isinstance(one_seen, dict) and isinstance(other_seen, dict) and (own or _same(one, other)):
-        return _objects(one, one_seen, other, other_seen)
-    return (other, other_seen) if _after(_latest(other_seen), _latest(one_seen)) else (one, one_seen)
-
-
-def _objects(
-    one: dict[str, Any], one_seen: Seen, other: dict[str, Any], other_seen: Seen, *, top: bool = False
-) -> tuple[dict[str, Any], Seen]:
-    values: dict[str, Any] = {}
-    seen: Seen = {}
-    for name in one | other:
-        # `extra` holds whatever the site gives, an `id` in it is no identity
-        own = top and name == "extra"
-        values[name], when = _joined(one.get(name), one_seen.get(name), other.get(name), other_seen.get(name), own=own)
-        if when is not None:
-            seen[name] = when
-    return values, seen
-
-
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two objects may be the same thing: the strongest identity that both have decides."""
-    for name in IDENTITY:
-        if one.get(name) is not None and other.get(name) is not None:
-            return bool(one[name] == other[name])
-    return True
-
-
-def _latest(seen: Any) -> str:
-    return max((_latest(part) for part in seen.values()), key=_order) if isinstance(seen, dict) else seen
-
-
-def _after(one: str, other: str) -> bool:
-    return _order(one) >= _order(other)
-
-
-def _order(at: str) -> str:
-    return at[:-1]  # without the Z, which would sort after a fraction
+def _rank(each: Known) -> str:
+    """What settles whose envelope stays, of two observed at the same time."""
+    return text_of([*(each.values.get(name) for name in ENVELOPE), each.crawl_id])

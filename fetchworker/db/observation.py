@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.db.fields import order
 from fetchworker.db.merge import Known, join, known
 from fetchworker.errors import ItemInvalidError
 
@@ -66,7 +67,7 @@ def observe(item: Item, *, crawl_id: str, round_id: str = "") -> Observation:
 
 
 def fold(observations: Iterable[Observation]) -> Batch:
-    """Join what is about the same thing; of the same work, the latest stays."""
+    """Join what is about the same thing; of the same work the latest stays, as it does in the database."""
     states: dict[Key, Known] = {}
     latest: dict[tuple[str, str], Observation] = {}
     for each in observations:
@@ -75,9 +76,14 @@ def fold(observations: Iterable[Observation]) -> Batch:
             states[each.key] = join(before, each.told) if before else each.told
         work = (each.item_id, each.round_id)
         same = latest.get(work)
-        if same is None or each.told.last_seen[:-1] >= same.told.last_seen[:-1]:
+        if same is None or _age(each) > _age(same):
             latest[work] = each
     return Batch(dict(sorted(states.items())), [latest[work] for work in sorted(latest)])
+
+
+def _age(each: Observation) -> tuple[str, str]:
+    """What sorts observations of the same work; of two at the same time the text decides, whichever came first."""
+    return order(each.told.last_seen), each.text
 
 
 def _plain(text: str) -> str:

@@ -6,12 +6,14 @@ import asyncio
 import sqlite3
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Row, and_, bindparam, select, tuple_, update
+from sqlalchemy import Row, and_, bindparam, cast, select, tuple_, update
+from sqlalchemy import Text as TextType
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from fetchworker.db.engine import READING, Text, make_engine, prepare
 from fetchworker.db.faults import translated
+from fetchworker.db.lookup import locked_by_keys
 from fetchworker.db.merge import Known, join
 from fetchworker.db.migrate import migrate
 from fetchworker.db.observation import fold
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 #: seconds that one try of one batch may take
 TRY_TIMEOUT = 60.0
 
-_KEY = tuple_(items.c.site, items.c.kind, items.c.id)
 _UPDATE = update(items).where(
     and_(items.c.site == bindparam("k_site"), items.c.kind == bindparam("k_kind"), items.c.id == bindparam("k_id"))
 )
@@ -55,7 +56,8 @@ class ItemStore:
         self._observe = observe.on_conflict_do_update(
             index_elements=[column.name for column in observations.primary_key],
             set_={column.name: observe.excluded[column.name] for column in observations.c if not column.primary_key},
-            where=observe.excluded.fetched_at > observations.c.fetched_at,
+            where=tuple_(observe.excluded.fetched_at, _text(observe.excluded.item, dialect))
+            > tuple_(observations.c.fetched_at, _text(observations.c.item, dialect)),
         )
 
     @classmethod
@@ -97,6 +99,8 @@ class ItemStore:
                 or refuses (:class:`~fetchworker.errors.RefusedError`) what is in the batch.
         """
         folded = fold(batch)
+        if not folded.observations:
+            return
         await patiently(lambda: self._try(folded), patience=self._patience)
 
     async def _try(self, batch: Batch) -> None:
@@ -122,8 +126,9 @@ class ItemStore:
 
     async def _locked(self, connection: AsyncConnection, keys: Sequence[Key]) -> dict[Key, Known]:
         """The stored states of some things, in the order of their keys, locked until the transaction ends."""
-        query = select(items).where(_KEY.in_(keys)).order_by(items.c.site, items.c.kind, items.c.id).with_for_update()
-        return {(row.site, row.kind, row.id): _known(row) for row in (await connection.execute(query)).all()}
+        query, parameters = locked_by_keys(keys, connection.dialect.name)
+        rows = (await connection.execute(query, parameters)).all()
+        return {(row.site, row.kind, row.id): _known(row) for row in rows}
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -156,8 +161,13 @@ class ItemStore:
             raise translated(exc, self._label) from exc
 
 
+def _text(item: Any, dialect: Any) -> Any:
+    """The JSON of a row, to be compared as Python compares texts: byte by byte."""
+    return cast(item, TextType).collate("C" if dialect is postgresql else "BINARY")
+
+
 def _known(row: Row[Any]) -> Known:
-    return Known(row.item, row.seen, row.first_seen, row.last_seen, row.crawl_id)
+    return Known(row.item, row.seen, row.first_seen, row.last_seen, row.crawl_id, row.strands or {})
 
 
 def _state_row(key: Key, known: Known, *, prefix: str = "") -> dict[str, Any]:
@@ -173,6 +183,7 @@ def _state_row(key: Key, known: Known, *, prefix: str = "") -> dict[str, Any]:
         "last_seen": known.last_seen,
         "item": known.values,
         "seen": known.seen,
+        "strands": known.strands or None,
     }
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 #: the newest migration
-HEAD = "0001"
+HEAD = "0002"
 #: where the database keeps which migration it has seen
 VERSION_TABLE = "fetchworker_version"
 
@@ -64,6 +64,8 @@ items = Table(
     # not jsonb: it refuses the NULs that pages hold
     Column("item", JSON, nullable=False),
     Column("seen", JSON, nullable=False),
+    # of fields that held different things by turns, each of these; NULL for most things
+    Column("strands", JSON(none_as_null=True)),
 )
 
 #: what was observed, as it was

@@ -55,17 +55,17 @@ NAMED = {"calm": CALM, "demo": DEMO}
 
 
 class Behaviour:
-    """Wraps an app.
+    """Wraps an app; ``cookie`` is what tells its identities apart.
 
     ``counts`` says how often each behaviour struck (and ``passed``, the requests that came past blocks and walls); the
     log gets an event of type ``behaviour`` for each.
     """
 
-    def __init__(self, app: App, config: BehaviourConfig, log: Log | None = None) -> None:
+    def __init__(self, app: App, config: BehaviourConfig, log: Log | None = None, *, cookie: str = "mid") -> None:
         self.config = config
         self.counts: Counter[str] = Counter()
         self.hits: Counter[tuple[str, str]] = Counter()
-        self._app, self._log = app, log
+        self._app, self._log, self._cookie = app, log, cookie
         self._exits: set[str] = set()
 
     def reset(self) -> None:
@@ -78,7 +78,7 @@ class Behaviour:
         """Answer a request, or refuse it."""
         if request.route.startswith(_LOGIN):
             return self._app(request)
-        what = self._decide(request.peer, request.cookies().get("mid"))
+        what = self._decide(request.peer, request.cookies().get(self._cookie))
         if what is None:
             return self._app(request)
         self.counts[what] += 1

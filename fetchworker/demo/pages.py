@@ -43,7 +43,7 @@ class Preloaded:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a page consists of; ``modules`` are ids of queries that only scripts name."""
+    """What a page consists of; ``modules`` are ids of queries that only scripts name, ``app_id`` is the client's."""
 
     title: str
     tokens: Tokens
@@ -52,6 +52,7 @@ class Document:
     text: str = ""
     preloaded: Sequence[Preloaded] = ()
     modules: Mapping[str, str] = field(default_factory=dict)
+    app_id: str = APP_ID
 
 
 def render(page: Document) -> bytes:
@@ -59,7 +60,7 @@ def render(page: Document) -> bytes:
     parts = ["<!DOCTYPE html>", '<html class="_9dls" lang="en" dir="ltr">', "<head>", '<meta charset="utf-8" />']
     parts += [f"<title>{escape(page.title)}</title>", *_meta(page), _eqmc(page.tokens), "</head>", "<body>"]
     parts += [f"<noscript>{escape(page.text)}</noscript>"] if page.text else []
-    parts += [_config(page.tokens), *map(_answer, page.preloaded)]
+    parts += [_config(page.tokens, page.app_id), *map(_answer, page.preloaded)]
     parts += [_preloaders(page.preloaded)] if page.preloaded else []
     parts += [f"<script>{_module(name, doc_id)}</script>" for name, doc_id in page.modules.items()]
     return "\n".join([*parts, "</body>", "</html>", ""]).encode()
@@ -77,7 +78,7 @@ def _eqmc(tokens: Tokens) -> str:
     return f'<script id="__eqmc" type="application/json">{_json(block)}</script>'
 
 
-def _config(tokens: Tokens) -> str:
+def _config(tokens: Tokens, app_id: str) -> str:
     site = {
         "server_revision": _REVISION, "client_revision": _REVISION, "push_phase": "C3",
         "pkg_cohort": "HYP:instagram_web_pkg", "haste_session": _HASTE, "hsi": _HSI, "comet_env": 7,
@@ -86,7 +87,7 @@ def _config(tokens: Tokens) -> str:
     defines = [
         ["SiteData", [], site, 317], ["LSD", [], {"token": tokens.lsd}, 323], ["DTSGInitialData", [], {}, 258],
         ["CurrentUserInitialData", [], {"ACCOUNT_ID": "0", "USER_ID": "0", "NAME": ""}, 270],
-        ["RelayAPIConfigDefaults", [], {"customHeaders": {"X-IG-App-ID": APP_ID, "X-IG-D": "www"}}, 926],
+        ["RelayAPIConfigDefaults", [], {"customHeaders": {"X-IG-App-ID": app_id, "X-IG-D": "www"}}, 926],
         ["InstagramSecurityConfig", [], {"csrf_token": tokens.csrf}, 7467],
     ]  # fmt: skip
     return _sjs({"require": [["ScheduledServerJS", "handle", None, [{"__bbox": {"define": defines}}]]]})

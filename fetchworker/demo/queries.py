@@ -8,7 +8,7 @@ the site does every few weeks.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.demo import shapes
@@ -42,10 +42,14 @@ class QueryBook:
     Args:
         seed: the ids follow from it.
         accept: further ids that are taken, id → query name (to play a site that still takes an old one).
+        names: the queries that there are; default: instagram's.
     """
 
-    def __init__(self, seed: int = 0, accept: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, seed: int = 0, accept: Mapping[str, str] | None = None, names: Iterable[str] | None = None
+    ) -> None:
         self._seed, self.generation = seed, 0
+        self._names = tuple(_ANSWERS if names is None else names)
         self._accept = dict(accept or {})
 
     def rotate(self) -> None:
@@ -59,7 +63,7 @@ class QueryBook:
 
     def all(self) -> dict[str, str]:
         """Every query with its present id."""
-        return {name: self.doc_id(name) for name in _ANSWERS}
+        return {name: self.doc_id(name) for name in self._names}
 
     def name(self, doc_id: str) -> str | None:
         """The query of an id; None when it is retired or was never one."""

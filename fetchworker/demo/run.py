@@ -32,8 +32,13 @@ sites:
     backoff: {first: 0.2, factor: 2, max: 3, retry_after_max: 5}
   ebay: {proxy: required, robots: ignore}
   linktree: {proxy: required, robots: ignore}
+  facebook: {proxy: required, robots: ignore}
+  threads: {proxy: required, robots: ignore}
+  meta: {proxy: required, robots: ignore}
   walmart: {proxy: required, robots: ignore}
   ads_transparency: {proxy: required, robots: ignore}
+  tiktok_shop: {proxy: required, robots: ignore}
+  tiktok_ads: {proxy: required, robots: ignore}
   fetch: {proxy: required, robots: ignore}
 """
 _TICK = 0.2

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 DEFAULT_HOSTS = (
     "www.instagram.com", "i.instagram.com", "scontent.cdninstagram.com", "www.ebay.com", "www.ebay.de",
-    "itm.ebaydesc.com", "linktr.ee", "www.walmart.com", "www.walmart.ca", "adstransparency.google.com",
-    "lab.example", "bench.example",
+    "itm.ebaydesc.com", "linktr.ee", "www.threads.com", "www.threads.net", "www.facebook.com", "m.facebook.com",
+    "graph.facebook.com", "www.walmart.com", "www.walmart.ca", "adstransparency.google.com",
+    "www.tiktok.com", "shop.tiktok.com", "library.tiktok.com", "ads.tiktok.com",
+    "www.linkedin.com", "lab.example", "bench.example",
 )  # fmt: skip
 """The names the demo answers to; the ``.example`` ones carry the test routes and the benchmark pages."""
 

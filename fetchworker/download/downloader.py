@@ -5,11 +5,13 @@ that every request queued in the same turn passes (28 at once under a limit of 4
 
 A slot is a host, as in Scrapy, and keeps the concurrency; when a request may start is :class:`~fetchworker.pace.Pace`'s
 to say, for each exit where the site counts by exit. Requests that wait long do not count for ``CONCURRENT_REQUESTS``:
-the other hosts go on. When the crawl ends they go back to the scheduler.
+the other hosts go on. When the crawl ends they go back to the scheduler. A request whose caller is cancelled leaves the
+queue, or ends its transfer, and its place is the next one's.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import deque
 from time import monotonic
@@ -20,7 +22,7 @@ from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import _process_pending_io, _schedule_coro
+from scrapy.utils.defer import _process_pending_io
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE
@@ -54,6 +56,7 @@ class Downloader(ScrapyDownloader):
         self._runtime = Runtime.of(crawler)
         self._pace = self._runtime.pace
         self._waiting: dict[Slot, int] = {}  # slots with requests that wait long, and how many
+        self._under_way: dict[Request, asyncio.Task[None]] = {}
 
     def needs_backout(self) -> bool:
         """Whether no more requests should be taken from the scheduler."""
@@ -75,6 +78,30 @@ class Downloader(ScrapyDownloader):
         if request.meta.get(self.DOWNLOAD_SLOT) != key:
             request.meta[SLOT] = key
         return key, slot
+
+    async def _enqueue_request(self, request: Request) -> Response:
+        try:
+            return await super()._enqueue_request(request)
+        except asyncio.CancelledError:
+            self._abandon(request)
+            await self._give_back_session(request)
+            raise
+
+    async def _give_back_session(self, request: Request) -> None:
+        """Middlewares hear of answers and errors, and being cancelled is neither."""
+        wire, name = request.meta.get(WIRE), request.meta.get("fw_session")
+        if wire is not None and wire.session.stored and name:
+            await (await self._runtime.sessions()).release(self._runtime.site, name, wire.session)
+
+    def _abandon(self, request: Request) -> None:
+        """Nobody waits for it any longer: it is not sent, or not gone on with."""
+        task = self._under_way.get(request)
+        slot = self.slots.get(request.meta[self.DOWNLOAD_SLOT])
+        if task is not None:
+            task.cancel()
+        elif slot is not None:
+            slot.queue = deque(entry for entry in slot.queue if entry[0] is not request)
+            self._process_queue(slot)
 
     def _process_queue(self, slot: Slot) -> None:
         if self._pace.free and not slot.delay and slot not in self._waiting:
@@ -121,7 +148,15 @@ class Downloader(ScrapyDownloader):
         slot.lastseen = monotonic()
         # ``_download`` adds it again, which a set takes in its stride
         slot.transferring.add(request)
-        _schedule_coro(self._wait_for_download(slot, request, answer))
+        task = self._under_way[request] = asyncio.ensure_future(self._wait_for_download(slot, request, answer))
+        task.add_done_callback(lambda done: self._ended(slot, request, done))
+
+    def _ended(self, slot: Slot, request: Request, task: asyncio.Task[None]) -> None:
+        if self._under_way.get(request) is task:
+            del self._under_way[request]
+        if task.cancelled() and request in slot.transferring:  # before it had begun
+            slot.transferring.remove(request)
+            self._process_queue(slot)
 
     async def _download(self, slot: Slot, request: Request) -> Response:
         """Scrapy's, but for Retry-After: who is next in the queue must know of it."""

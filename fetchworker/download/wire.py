@@ -5,7 +5,7 @@ The object lives for one try in one process: it is never serialised, copied to c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fetchworker.contracts import Page
@@ -30,8 +30,9 @@ class Wire:
 
     ``client`` is the key of the curl client (an identity), None for the shared client of stateless tries. ``headers``
     are complete ``Name: value`` lines; None leaves the request's own headers. ``order`` lists all names in the order
-    of sending, ``cookie`` is the Cookie header's value. ``elapsed`` (seconds) and the bytes of both bodies are filled
-    in by the handler. ``page`` is the answer as the classifier saw it, so that it is built once.
+    of sending, ``cookie`` is the Cookie header's value. ``secrets`` are headers that stand in no request: credentials
+    of the operator. ``elapsed`` (seconds) and the bytes of both bodies are filled in by the handler. ``page`` is the
+    answer as the classifier saw it, so that it is built once.
     """
 
     session: Session
@@ -39,9 +40,10 @@ class Wire:
     proxy: Proxy | None = None
     proxy_required: bool = False
     profile: Profile | None = None
-    headers: Sequence[bytes] | None = None
+    headers: Sequence[bytes] | None = field(default=None, repr=False)
     order: bytes | None = None
-    cookie: bytes | None = None
+    cookie: bytes | None = field(default=None, repr=False)
+    secrets: Sequence[tuple[str, str]] = field(default=(), repr=False)
     weight: int | None = None
     elapsed: float = 0.0
     bytes_down: int = 0

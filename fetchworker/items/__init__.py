@@ -15,7 +15,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from fetchworker.errors import ItemInvalidError
-from fetchworker.items.ads import Ad, AdAnalytics, Advertiser, AdvertiserRef, MetricSeries, Trend, TrendPoint
+from fetchworker.items.ads import (
+    Ad,
+    AdAnalytics,
+    Advertiser,
+    AdvertiserRef,
+    AudienceShare,
+    MetricSeries,
+    Trend,
+    TrendPoint,
+)
 from fetchworker.items.base import Availability, Item, Link, ListingType, Media, Part, contact, plain, without_contact
 from fetchworker.items.fetched import FetchResult, Page
 from fetchworker.items.shop import Product, Review, SearchPage, SearchResult, Seller, Variant
@@ -29,6 +38,7 @@ from fetchworker.items.social import (
     PageLink,
     Place,
     Post,
+    PostRef,
     Profile,
     SocialLink,
 )  # fmt: skip
@@ -40,6 +50,7 @@ __all__ = [
     "AdAnalytics",
     "Advertiser",
     "AdvertiserRef",
+    "AudienceShare",
     "Author",
     "Availability",
     "Comment",
@@ -63,6 +74,7 @@ __all__ = [
     "Place",
     "Position",
     "Post",
+    "PostRef",
     "Product",
     "Profile",
     "Review",

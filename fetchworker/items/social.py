@@ -41,7 +41,8 @@ class SocialLink(Part):
 class Profile(Item):
     """A person, a page or a channel; ``alt_ids`` are further ids that the site uses for the same one.
 
-    A seller has ``rating`` (see :class:`Seller`), ``feedback_count`` and ``sold_count`` besides.
+    A seller has ``rating`` (see :class:`Seller`), ``feedback_count`` and ``sold_count`` besides. ``summary`` is the
+    line that the site gives for previews of the page, in its words; counts in it may be exact where the page rounds.
     """
 
     kind: Literal["profile"] = "profile"
@@ -50,6 +51,7 @@ class Profile(Item):
     username: str | None = None
     name: str | None = None
     biography: str | None = None
+    summary: str | None = None
     avatar_url: str | None = None
     followers: Count | None = None
     following: Count | None = None
@@ -67,14 +69,29 @@ class Profile(Item):
     sold_count: Count | None = None
 
 
+class PostRef(Part):
+    """Another post that a post shows."""
+
+    id: str | None = None
+    shortcode: str | None = None
+    url: str | None = None
+    text: str | None = None
+    author: Author | None = None
+
+
 class Post(Item):
-    """A publication of any form; ``alt_ids`` are further ids that the site uses for the same one."""
+    """A publication of any form; ``alt_ids`` are further ids that the site uses for the same one.
+
+    ``title`` is what films and articles have beside their text. ``quoted`` is a post that it comments on, ``reposted``
+    one that it passes on, ``links`` are the pages that it shows a preview of.
+    """
 
     kind: Literal["post"] = "post"
     id: str | None = None
     alt_ids: list[str] = []
     shortcode: str | None = None
     type: Literal["image", "video", "carousel", "reel", "text", "link", "job", "article"] | None = None
+    title: str | None = None
     text: str | None = None
     created_at: Time | None = None
     likes: Count | None = None
@@ -87,6 +104,9 @@ class Post(Item):
     mentions: list[str] = []
     location: str | None = None
     reply_to: str | None = None
+    quoted: PostRef | None = None
+    reposted: PostRef | None = None
+    links: list[Link] = []
 
 
 class Comment(Item):

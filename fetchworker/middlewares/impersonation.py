@@ -15,6 +15,7 @@ from fetchworker.download.wire import WIRE, Wire
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Self
 
     from scrapy import Request
@@ -56,7 +57,7 @@ class ImpersonationMiddleware:
             method=request.method,
             url=request.url,
             referer=meta.get("fw_referer"),
-            caller_headers=[(name, value) for name, values in request.headers.items() for value in values],
+            caller_headers=[*_own(request), *((name.encode(), value.encode()) for name, value in wire.secrets)],
             cookies=session.jar.cookie_header(request.url, time.time()),
             body_length=len(request.body) if request.body else None,
             accept_language=self._language,
@@ -64,3 +65,7 @@ class ImpersonationMiddleware:
         )
         wire.headers, wire.order, wire.cookie = head.lines, head.order, head.cookie
         wire.weight = profile.weight(destination)
+
+
+def _own(request: Request) -> Iterator[tuple[bytes, bytes]]:
+    return ((name, value) for name, values in request.headers.items() for value in values)

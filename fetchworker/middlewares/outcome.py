@@ -20,8 +20,10 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire, page_of
-from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
-from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_verdict, wait
+from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
+from fetchworker.media import MEDIA
+from fetchworker.middlewares.gate import Gate
+from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_media, plan_verdict, wait
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
@@ -56,6 +58,7 @@ class OutcomeMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._refusals = Refusals(self._runtime)
+        self._gate = Gate(crawler)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
     @classmethod
@@ -70,10 +73,16 @@ class OutcomeMiddleware:
             OutcomeError: the last try ended otherwise.
         """
         runtime, wire = self._runtime, request.meta.get(WIRE)
+        if request.meta.get(MEDIA):
+            return await self._media(request, response, wire)
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        if verdict.outcome is Outcome.CHALLENGE:
+            through = await self._gate.passed(request, page, wire)
+            if through is not None:
+                return through
         blamed = self._refusals.learn(wire, page, verdict)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
@@ -87,6 +96,15 @@ class OutcomeMiddleware:
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire)
         raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url))
+
+    async def _media(self, request: Request, response: Response, wire: Wire | None) -> Response | Request:
+        """Media are no pages: nothing is learnt from them, and what to make of a status is the pipeline's to say."""
+        config = self._runtime.config
+        plan = plan_media(
+            response.status, tries=_tries(request), retries=config.retries, backoff=config.backoff,
+            jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
+        )  # fmt: skip
+        return await self._retry(request, plan, f"media_{response.status}", wire) if plan.step == "retry" else response
 
     def _plan(self, request: Request, verdict: Verdict, wire: Wire | None, *, blamed: bool) -> Plan:
         runtime, config = self._runtime, self._runtime.config
@@ -104,10 +122,13 @@ class OutcomeMiddleware:
 
     def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
         """Let others that come the same way wait as well, or all when the host itself cannot go on."""
-        seconds, whole_host = pause_of(verdict, self._runtime.config.backoff)
+        runtime, backoff = self._runtime, self._runtime.config.backoff
+        seconds, whole_host = pause_of(verdict, backoff)
         if seconds:
             exit_ = None if whole_host or wire is None else wire.exit
-            self._runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
+            runtime.pace.pause(urlparse_cached(request).hostname or "", exit_, seconds)
+            if (verdict.retry_after or 0) > backoff.retry_after_max:
+                runtime.count(f"retry_after_capped/{runtime.site}")
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
@@ -115,9 +136,8 @@ class OutcomeMiddleware:
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
         runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
-        auth = isinstance(exception, ProxyAuthError)
-        if wire is not None and wire.proxy is not None and not isinstance(exception, ResponseDataLossError):
-            # a torn body is the site's; a proxy that only ever times out is as good as dead
+        auth, media = isinstance(exception, ProxyAuthError), bool(request.meta.get(MEDIA))
+        if wire is not None and wire.proxy is not None and _blames_proxy(exception, media=media):
             runtime.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
         if isinstance(exception, ProxyExhaustedError):
             plan = self._plan_exhausted(request)
@@ -126,7 +146,7 @@ class OutcomeMiddleware:
                 tries=_tries(request),
                 retries=runtime.config.retries,
                 backoff=runtime.config.backoff,
-                proxied=wire is not None and wire.proxy is not None,
+                proxied=wire is not None and wire.proxy is not None and not media,
                 auth=auth,
                 jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
             )
@@ -146,8 +166,6 @@ class OutcomeMiddleware:
         runtime.count(f"retry/{runtime.site}/{why.partition(' ')[0]}")
         with bound(**from_meta(request.meta, runtime.site)):
             logger.info("%s: %s; try %d in %.1f s", request.url, why, _tries(request) + 1, plan.delay)
-        if plan.capped:
-            runtime.count(f"retry_after_capped/{runtime.site}")
         name = request.meta.get("fw_session")
         if plan.rotate and name and wire is not None:
             sessions = await runtime.sessions()
@@ -156,6 +174,13 @@ class OutcomeMiddleware:
         if plan.delay:
             await runtime.waits.sleep(plan.delay)
         return _next_try(request, plan)
+
+
+def _blames_proxy(exception: Exception, *, media: bool) -> bool:
+    """A torn body is the site's, a proxy that only times out is as good as dead; hosts of media are of all kinds."""
+    if media:
+        return isinstance(exception, ProxyFailedError | ProxyAuthError)
+    return not isinstance(exception, ResponseDataLossError)
 
 
 def _told(verdict: Verdict) -> str:

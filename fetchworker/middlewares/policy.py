@@ -14,6 +14,8 @@ Step = Literal["deliver", "retry", "fail"]
 
 #: outcomes that a better identity may turn into data
 _IDENTITY = frozenset({Outcome.BLOCKED, Outcome.CHALLENGE, Outcome.LOGIN_WALL, Outcome.RATE_LIMITED})
+#: statuses that pass
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +23,13 @@ class Plan:
     """The next step of a try that ended.
 
     ``delay`` is in seconds. ``rotate``: the identity is dropped and a new one minted under the same session id.
-    ``refresh``: harvested tokens are dropped and read anew. ``capped``: the site asked for a longer wait than allowed.
+    ``refresh``: harvested tokens are dropped and read anew.
     """
 
     step: Step
     delay: float = 0.0
     rotate: bool = False
     refresh: bool = False
-    capped: bool = False
 
 
 DELIVER = Plan("deliver")
@@ -65,13 +66,12 @@ def plan_verdict(
         return FAIL if refreshed else Plan("retry", refresh=True)
     if tries > retries or outcome not in _IDENTITY | {Outcome.TRANSIENT}:
         return FAIL
-    asked, rotate = verdict.retry_after, rotates and outcome in _IDENTITY
-    if asked is None or (rotate and elsewhere):
+    rotate = rotates and outcome in _IDENTITY
+    if verdict.retry_after and not (rotate and elsewhere):
+        delay = min(verdict.retry_after, backoff.retry_after_max)
+    else:  # also where the site says 0: it has just refused, and tries without a pause would be spent in a moment
         delay = wait(tries, backoff, jitter)
-    else:
-        delay = min(asked, backoff.retry_after_max)
-    capped = asked is not None and asked > backoff.retry_after_max
-    return Plan("retry", delay, rotate=rotate, capped=capped)
+    return Plan("retry", delay, rotate=rotate)
 
 
 def pause_of(verdict: Verdict, backoff: Backoff) -> tuple[float, bool]:
@@ -80,9 +80,16 @@ def pause_of(verdict: Verdict, backoff: Backoff) -> tuple[float, bool]:
     Too many requests is said to a visitor; a host that is down or overloaded says so to everybody.
     """
     whole_host = verdict.outcome is Outcome.TRANSIENT
-    if verdict.retry_after is not None and (whole_host or verdict.outcome in _IDENTITY):
+    if verdict.retry_after and (whole_host or verdict.outcome in _IDENTITY):
         return min(verdict.retry_after, backoff.retry_after_max), whole_host
     return (backoff.first, False) if verdict.outcome is Outcome.RATE_LIMITED else (0.0, False)
+
+
+def plan_media(status: int, *, tries: int, retries: int, backoff: Backoff, jitter: float) -> Plan:
+    """Decide on the answer to a request for a picture or a film: it is no page, and blames no identity."""
+    if status in _PASSING and tries <= retries:
+        return Plan("retry", wait(tries, backoff, jitter))
+    return DELIVER
 
 
 def plan_error(*, tries: int, retries: int, backoff: Backoff, proxied: bool, auth: bool, jitter: float) -> Plan:

@@ -22,7 +22,7 @@ from fetchworker.middlewares.warmup import Warmup, wanted_tokens
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -46,6 +46,7 @@ class SessionMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._warmup = Warmup(crawler)
+        self._compute: Callable[[str, int], dict[str, str]] | None = getattr(crawler.spidercls, "compute_tokens", None)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -60,6 +61,7 @@ class SessionMiddleware:
         Raises:
             ProxyExhaustedError: the site requires a proxy and none is usable.
             ContractError: the warm-up did not bring a token that the request cannot do without.
+        ConfigError: the environment lacks a credential that the request cannot do without.
         """
         session = await self._identity(request)
         if request.meta.get(HOP, session.identity) != session.identity:
@@ -70,7 +72,8 @@ class SessionMiddleware:
             wire.proxy_required = self._runtime.config.proxy == "required"
             wire.proxy = self._exit(session)
             _take_cookies(request, session)
-            _fill_tokens(request, session)
+            _fill_tokens(request, {**session.tokens, **self._computed(session)})
+            wire.secrets = list(self._secrets(request))
         except BaseException:
             request.meta.pop(WIRE, None)
             await self._give_back(request, session)
@@ -86,18 +89,26 @@ class SessionMiddleware:
         for _ in range(_WARMUPS):
             session = await self._acquire(request)
             first = self._runtime.config.warmup and (not session.uses or self._warmup.runs(session))
-            if not (first or refresh or wanted - session.tokens.keys()):
+            if not (first or refresh or self._missing(wanted, session)):
                 return session
             ticket = self._warmup.ticket(session)
             await self._give_back(request, session, used=False)
             await self._warmup.run(request, session, CARRIED, ticket)
             refresh = False
         session = await self._acquire(request)
-        missing = wanted - session.tokens.keys()
+        missing = self._missing(wanted, session)
         if missing:
             await self._give_back(request, session)
             raise ContractError("tokens", f"the warm-up page brought no {', '.join(sorted(missing))}")
         return session
+
+    def _computed(self, session: Session) -> dict[str, str]:
+        """Tokens that follow from the identity and the time."""
+        return self._compute(session.identity, int(time.time())) if self._compute is not None else {}
+
+    def _missing(self, wanted: set[str], session: Session) -> set[str]:
+        missing = wanted - session.tokens.keys()
+        return missing - self._computed(session).keys() if missing else missing
 
     async def _acquire(self, request: Request) -> Session:
         runtime, name = self._runtime, request.meta.get("fw_session")
@@ -131,6 +142,13 @@ class SessionMiddleware:
                 f"{runtime.site} requires a proxy and none is usable ({runtime.proxies_told()})", site=runtime.site
             )
         return None
+
+    def _secrets(self, request: Request) -> Iterator[tuple[str, str]]:
+        """Credentials for the origin that they are for; a redirect to another gets none."""
+        address = urlparse_cached(request)
+        for header, (name, prefix, origin) in request.meta.get("fw_secret_headers", {}).items():
+            if f"{address.scheme}://{address.netloc}" == origin:
+                yield header, prefix + self._runtime.environment.secret(name)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Put the answer's cookies into the jar, and the session back."""
@@ -191,15 +209,15 @@ def _crumbs(header: bytes) -> Iterator[tuple[str, str, str]]:
     return (crumb.partition("=") for crumb in header.decode("latin-1").split(";") if crumb.strip())
 
 
-def _fill_tokens(request: Request, session: Session) -> None:
+def _fill_tokens(request: Request, tokens: Mapping[str, str]) -> None:
     """Put the session's tokens where the request wants them; the request's id knows nothing of them."""
     for name, (token, default) in request.meta.get("fw_token_headers", {}).items():
-        value = session.tokens.get(token, default)
+        value = tokens.get(token, default)
         if value is not None:
             request.headers[name] = value
     places = request.meta.get("fw_token_form")
     if places and request.method == "POST":  # a redirect may have made it a GET
         pairs = parse_qsl(request.body.decode(), keep_blank_values=True)
         filled = [(key, value) for key, value in pairs if key not in places]
-        filled += [(key, session.tokens.get(token) or default or "") for key, (token, default) in places.items()]
+        filled += [(key, tokens.get(token) or default or "") for key, (token, default) in places.items()]
         request._set_body(urlencode(filled).encode())  # noqa: SLF001  # in place: a copy would lose its callbacks' ties

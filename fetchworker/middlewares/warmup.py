@@ -1,4 +1,4 @@
-"""Brings a session the tokens it lacks: the site's warm-up page is fetched with that session, by the same path."""
+"""Brings a session the tokens it lacks: the site's warm-up pages are fetched with that session, by the same path."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from scrapy import Request
 from fetchworker.download.wire import WIRE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from scrapy.crawler import Crawler
 
     from fetchworker.contracts import Fetch
@@ -47,7 +49,7 @@ class Warmup:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._fetch: Fetch | None = getattr(crawler.spidercls, "warmup", None)
+        self._fetches: Callable[[str], Sequence[Fetch]] = getattr(crawler.spidercls, "visits", lambda _url: ())
         self._visits: WeakValueDictionary[str, _Visit] = WeakValueDictionary()
 
     def runs(self, session: Session) -> bool:
@@ -61,11 +63,12 @@ class Warmup:
         return visit.done if visit is not None else 0
 
     async def run(self, request: Request, session: Session, carried: str, ticket: int) -> None:
-        """Fetch the warm-up page in ``session``, unless that was done since; the answer's tokens land in it.
+        """Make the visits of the warm-up in ``session``, unless that was done since; the answers' tokens land in it.
 
         Errors and blocks of the warm-up are raised as those of any request.
         """
-        if self._fetch is None:
+        fetches = self._fetches(request.url)
+        if not fetches:
             return
         visit = self._visits.setdefault(session.identity, _Visit())
         async with visit.lock:
@@ -73,18 +76,20 @@ class Warmup:
                 return
             assert self._crawler.engine is not None
             request.meta[FAILED] = True
-            response = await self._crawler.engine.download_async(self._request(request, session, carried))
+            for fetch in fetches:
+                asked = self._request(fetch, request, session, carried)
+                response = await self._crawler.engine.download_async(asked)
+                if not session.stored and response.request is not None:
+                    # the warm-up may have gone through several identities: go on with the one that arrived
+                    session = request.meta[carried] = response.request.meta[WIRE].session
             del request.meta[FAILED]
             visit.done += 1
-        if not session.stored and response.request is not None:
-            # the warm-up may have gone through several identities: go on with the one that arrived
-            request.meta[carried] = response.request.meta[WIRE].session
 
-    def _request(self, request: Request, session: Session, carried: str) -> Request:
-        fetch = self._fetch
-        assert fetch is not None
+    def _request(self, fetch: Fetch, request: Request, session: Session, carried: str) -> Request:
         meta: dict[str, Any] = {"fw_warmup": True, "fw_harvest": True, "fw_destination": fetch.destination}
         meta["fw_request_id"] = request.meta.get("fw_request_id")
+        if fetch.referer:
+            meta["fw_referer"] = fetch.referer
         if session.stored:
             meta["fw_session"] = request.meta["fw_session"]
         else:

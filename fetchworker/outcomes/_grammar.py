@@ -14,6 +14,7 @@ from fetchworker.outcomes._reading import Where, count, kinds, mapping, non_empt
 from fetchworker.outcomes._scan import Scanner
 
 _STATUS_RANGE = re.compile(r"([1-9])xx")
+_BEGINS_WITH_SPACE = re.compile(r"(\(\?[a-z]+\))?\\s")
 
 
 def condition(data: Any, where: Where) -> c.Condition:
@@ -65,6 +66,8 @@ def _regex(data: Any, where: Where) -> c.Condition:
     expected = text(data, where)
     if r"\b" in expected.replace(r"(?-u:\b)", ""):
         raise where.error(r"\b is slow on text beyond ASCII, write (?-u:\b)")
+    if _BEGINS_WITH_SPACE.match(expected):
+        raise where.error(r"a pattern that begins with \s is slow, write (?-u:\s) there")
     try:
         return c.BodyMatches(expected, Scanner(expected))
     except SchemaError as error:

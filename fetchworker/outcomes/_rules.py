@@ -8,35 +8,65 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from fetchworker.outcomes._scan import Scanner
+from fetchworker.outcomes import conditions as c
+from fetchworker.outcomes._scan import Scanner, marker_scanner
 from fetchworker.outcomes._view import JSON_LIMIT, MARKUP, Content
 from fetchworker.outcomes.conditions import GateKind
 from fetchworker.outcomes.signatures import Rules, Signature, load_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fetchworker.outcomes._view import View
     from fetchworker.outcomes.expected import Expectation
     from fetchworker.outcomes.taxonomy import Verdict
 
 Indices = tuple[int, ...]
-#: literals in one scan: its fast algorithm takes up to some 64
-_GROUP = 32
+#: literals in one scan, which a page mostly has none of (its fast algorithm takes up to some 64), and in the scans that
+#: narrow it down where it has
+_GROUP, _SUBGROUP = 48, 8
+#: conditions that cost next to nothing, and rule a signature out before its literals are looked for
+_NARROWING = (
+    c.StatusIn,
+    c.SizeBetween,
+    c.ContentIs,
+    c.HeaderMatches,
+    c.CookieSet,
+    c.UrlMatches,
+    c.RequestedMatches,
+    c.DataIs,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Literals:
+    """Literals that are looked for together: where one is found, the parts are asked, down to the single ones."""
+
+    scanner: Scanner
+    parts: tuple[_Literals, ...]
+    indices: Indices = ()
+
+    def candidates(self, view: View) -> Iterator[int]:
+        if view.matches(self.scanner):
+            yield from self.indices
+            for part in self.parts:
+                yield from part.candidates(view)
 
 
 @dataclass(frozen=True, slots=True)
 class _BodyGates:
-    """Signatures by the literals they need: one scan rules out a group, in a group that hits each is asked alone."""
+    """Signatures by the literals they need; those of ``narrow`` are only looked for where one of ``when`` holds."""
 
-    groups: tuple[tuple[Scanner, tuple[tuple[Scanner, Indices], ...]], ...]
+    groups: tuple[_Literals, ...]
+    narrow: tuple[_Literals, ...]
+    when: tuple[tuple[c.Condition, ...], ...]
 
-    def candidates(self, haystack: bytes | str) -> Iterator[int]:
-        for group, members in self.groups:
-            if group.hits(haystack):
-                for literal, indices in members:
-                    if literal.hits(haystack):
-                        yield from indices
+    def candidates(self, view: View) -> Iterator[int]:
+        for group in self.groups:
+            yield from group.candidates(view)
+        if self.narrow and any(all(part.holds(view) for part in parts) for parts in self.when):
+            for group in self.narrow:
+                yield from group.candidates(view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +114,9 @@ class RuleSet:
         if view.expected:
             indices.update(self.by_data)
         if view.content in MARKUP:
-            indices.update(self.body.candidates(view.haystack))
+            indices.update(self.body.candidates(view))
         elif view.content is Content.JSON and len(view.body) <= JSON_LIMIT:
-            indices.update(self.json.candidates(view.haystack))
+            indices.update(self.json.candidates(view))
         return indices
 
 
@@ -130,8 +160,8 @@ def arrange(signatures: Sequence[Signature], expected: Sequence[Expectation] = (
         url=_text_gates(gates[GateKind.URL]),
         requested=_text_gates(gates[GateKind.REQUESTED]),
         title=_text_gates(gates[GateKind.TITLE]),
-        body=_body_gates(gates[GateKind.BODY]),
-        json=_body_gates(gates[GateKind.JSON]),
+        body=_body_gates(gates[GateKind.BODY], signatures),
+        json=_body_gates(gates[GateKind.JSON], signatures),
         by_data=tuple(gates[GateKind.DATA].get("", ())),
     )
 
@@ -141,11 +171,27 @@ def _text_gates(gates: Mapping[str | int, list[int]]) -> _TextGates:
     return _TextGates(pattern, tuple({index for indices in gates.values() for index in indices}))
 
 
-def _body_gates(gates: Mapping[str | int, list[int]]) -> _BodyGates:
-    literals = sorted(map(str, gates))
-    chunks = [literals[start : start + _GROUP] for start in range(0, len(literals), _GROUP)]
-    return _BodyGates(tuple((Scanner.for_any(chunk), _members(chunk, gates)) for chunk in chunks))
+def _body_gates(gates: Mapping[str | int, list[int]], signatures: Sequence[Signature]) -> _BodyGates:
+    """Widgets and sensors stand on many good pages; most rules about them are for short pages or those without data."""
+    narrowing = {index: _narrowing(signatures[index].when) for indices in gates.values() for index in indices}
+    narrow = {literal for literal, indices in gates.items() if all(narrowing[index] for index in indices)}
+    literals = [sorted(str(each) for each in gates if (each in narrow) is wanted) for wanted in (False, True)]
+    groups, narrowed = (_together(each, gates, (_GROUP, _SUBGROUP, 1)) for each in literals)
+    used = {index for literal in narrow for index in gates[literal]}
+    return _BodyGates(groups, narrowed, tuple({narrowing[index]: None for index in sorted(used)}))
 
 
-def _members(literals: Iterable[str], gates: Mapping[str | int, list[int]]) -> tuple[tuple[Scanner, Indices], ...]:
-    return tuple((Scanner.for_any([literal]), tuple(gates[literal])) for literal in literals)
+def _narrowing(condition: c.Condition) -> tuple[c.Condition, ...]:
+    """The parts of a condition that rule it out before anything is looked for in the body."""
+    parts = condition.parts if isinstance(condition, c.All) else ()
+    return tuple(part for part in parts if isinstance(part, _NARROWING))
+
+
+def _together(
+    literals: Sequence[str], gates: Mapping[str | int, list[int]], sizes: Sequence[int]
+) -> tuple[_Literals, ...]:
+    size, *smaller = sizes
+    if not smaller:
+        return tuple(_Literals(marker_scanner(each), (), tuple(gates[each])) for each in literals)
+    chunks = [literals[start : start + size] for start in range(0, len(literals), size)]
+    return tuple(_Literals(Scanner.for_any(chunk), _together(chunk, gates, smaller)) for chunk in chunks)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from fetchworker.outcomes._scan import searchable
+from fetchworker.outcomes._scan import marker_scanner, searchable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fetchworker.contracts import Page
+    from fetchworker.outcomes._scan import Scanner
     from fetchworker.outcomes.expected import Expectation
 
 #: how much of a body is searched for markers, bytes
@@ -98,8 +99,8 @@ def _decode_json(body: bytes) -> tuple[Any, ...]:
 class View:
     """One response under judgement. ``requested`` is the URL that was asked for, before redirects."""
 
-    __slots__ = ("_documents", "_has_data", "_haystack", "_title", "body", "content", "expected", "page", "requested",
-                 "url")  # fmt: skip
+    __slots__ = ("_documents", "_found", "_has_data", "_haystack", "_title", "body", "content", "expected", "page",
+                 "requested", "url")  # fmt: skip
 
     def __init__(self, page: Page, request_url: str | None = None, expected: Sequence[Expectation] = ()) -> None:
         self.page = page
@@ -110,15 +111,33 @@ class View:
         self.expected = expected
         self._has_data: bool | None = None
         self._haystack: bytes | str | None = None
+        self._found: dict[Scanner, bool] = {}
         self._title: str | None = None
         self._documents: tuple[Any, ...] | None = None
 
-    @property
-    def haystack(self) -> bytes | str:
-        """The body as scanners take it."""
+    def matches(self, scanner: Scanner) -> bool:
+        """Whether a pattern is in the body; rules ask for the same one more than once."""
+        found = self._found.get(scanner)
+        if found is None:
+            found = self._found[scanner] = self._search(scanner)
+        return found
+
+    def has(self, marker: bytes) -> bool:
+        """Whether the marker is in the body."""
+        if not marker.isascii():
+            return marker in self.body
+        return self.matches(marker_scanner(marker.decode("ascii")))
+
+    def _search(self, scanner: Scanner) -> bool:
         if self._haystack is None:
             self._haystack = searchable(self.body)
-        return self._haystack
+        if isinstance(self._haystack, str):
+            return scanner.hits(self._haystack)
+        text = scanner.text(self._haystack)
+        if text is None:
+            return False
+        self._haystack = text
+        return True
 
     @property
     def title(self) -> str:

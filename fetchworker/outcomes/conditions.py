@@ -235,7 +235,7 @@ class BodyHas:
     within: int | None = None
 
     def holds(self, view: View) -> bool:
-        return self.marker in view.body if self.within is None else view.body.find(self.marker, 0, self.within) >= 0
+        return view.has(self.marker) if self.within is None else view.body.find(self.marker, 0, self.within) >= 0
 
     def gates(self) -> Gates:
         return _one(GateKind.BODY, self.marker.decode())
@@ -249,7 +249,7 @@ class BodyMatches:
     scanner: Scanner = field(compare=False)
 
     def holds(self, view: View) -> bool:
-        return self.scanner.hits(view.haystack)
+        return view.matches(self.scanner)
 
     def gates(self) -> None:
         return None

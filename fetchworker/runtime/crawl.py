@@ -7,7 +7,6 @@ is needed: a crawl of stateless requests never talks to Redis.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import secrets
 import time
@@ -21,8 +20,10 @@ from scrapy import signals
 from fetchworker.errors import ExportError, RedisUnavailableError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.failures import CrawlRecords
+from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record
+from fetchworker.runtime.memory import settle_memory
 from fetchworker.runtime.parts import connect, database, load_configuration, proxy_manager, redis_endpoint
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -46,9 +47,7 @@ if TYPE_CHECKING:
     from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
-#: allocations before a collection of the youngest objects, and how many of those before one of the older ones
-GC_THRESHOLDS = (20_000, 50, 100)
-#: items of a response on their way to the database at once; each is a task per response, with items or without
+#: items of a response that wait for the database or for media at once; each is a task per response, with items or not
 STORING_ITEMS = 8
 T = TypeVar("T")
 
@@ -64,6 +63,7 @@ class Runtime:
         config: the site's entry.
         pace: when requests may start.
         waits: requests between two tries.
+        origins: who fetched the pages of the items that are on their way, where media are fetched.
         crawl_id: names the crawl in logs, in session names and in the state folder.
         private: whether the crawl has a call of its own (arguments) or serves the shared queue.
     """
@@ -79,6 +79,7 @@ class Runtime:
         self.proxies = proxy_manager(environment)
         self.pace = Pace(config.pace, per_minute=config.per_minute)
         self.waits = Waits(self.ending, self.look_again)
+        self.origins = Origins()
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
@@ -104,7 +105,7 @@ class Runtime:
         if not crawler.settings.frozen:  # another project's spider keeps its own settings
             runtime._apply(crawler)
             crawler.signals = QuickSignals(crawler)
-            crawler.signals.connect(_settle_memory, signals.spider_opened)
+            crawler.signals.connect(settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
@@ -125,7 +126,7 @@ class Runtime:
             "DOWNLOAD_MAXSIZE": config.max_bytes,
             "ROBOTSTXT_OBEY": config.robots == "obey",
         }
-        if self.environment.stores:
+        if self.environment.stores or self.environment.media:
             values["CONCURRENT_ITEMS"] = STORING_ITEMS
         if not self.private:
             values |= self._shared_queue()
@@ -243,7 +244,7 @@ class Runtime:
 
     async def drop_session(self, name: str) -> None:
         """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over."""
-        if self._sessions is not None:  # else none was ever stored
+        if self._sessions is not None and not self.origins.keeps(name):  # else none was ever stored, or it goes later
             with suppress(RedisUnavailableError):
                 await self._sessions.drop(self.site, name)
 
@@ -332,14 +333,3 @@ class Runtime:
         self.records.failure(record)
         with bound(**from_meta(meta, self.site)):
             logger.warning("%s failed: %s (%s)", request.url, record["type"], record["message"])
-
-
-def _settle_memory() -> None:
-    """Tell the garbage collector that what is loaded by now stays, and to look less often.
-
-    A crawl makes many short-lived objects beside a large permanent heap: with the defaults the collector takes a sixth
-    of the CPU of a request (2026-11).
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.db import Place
+    from fetchworker.media import Store
     from fetchworker.redis import RedisEndpoint
     from fetchworker.sites import Sites
 
@@ -57,6 +58,8 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
     proxy_manager(environment)
     if environment.stores:
         database(environment)
+    if environment.media:
+        media_store(environment)
     return environment, sites
 
 
@@ -69,6 +72,18 @@ def database(environment: Environment) -> Place:
     from fetchworker.db import default_url, place_of  # noqa: PLC0415  # not every crawl stores
 
     return place_of(environment.database_url or default_url(environment.state_dir))
+
+
+def media_store(environment: Environment) -> Store:
+    """Where media are kept: as configured, or else a folder in the state folder.
+
+    Raises:
+        ConfigError: it cannot be written, or what it needs is not installed.
+    """
+    from fetchworker.media import open_store  # noqa: PLC0415  # not every crawl fetches media
+
+    named = environment.media_store
+    return open_store(named.get_secret_value() if named else str(environment.state_dir / "media"))
 
 
 def proxy_manager(environment: Environment) -> ProxyManager:

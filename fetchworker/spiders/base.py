@@ -33,7 +33,7 @@ from fetchworker.spiders.paging import Duplicates, dump_items, following, is_she
 from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, request_id
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from typing import Self
 
     from scrapy import Request
@@ -61,10 +61,14 @@ class SiteSpider(Spider):
         name: the site's name in sites.yaml, in ``scrapy crawl`` and in routes.
         warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
+        gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
+        compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
     """
 
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
+    gate: ClassVar[staticmethod[[Page], Fetch | None] | None] = None
+    compute_tokens: ClassVar[staticmethod[[str, int], dict[str, str]] | None] = None
     operations: ClassVar[Mapping[str, Operation]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -90,6 +94,11 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.runtime = Runtime.open(crawler, site=cls.name, private=spider.started is not None)
         return spider
+
+    @classmethod
+    def visits(cls, url: str) -> Sequence[Fetch]:  # noqa: ARG003  # sites of several hosts look at it
+        """What a session visits, in this order, before requests to ``url`` that need its warm-up."""
+        return (cls.warmup,) if cls.warmup is not None else ()
 
     # ── requests ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -148,16 +157,19 @@ class SiteSpider(Spider):
         page = page_of(response)
         try:
             parsed = await self._parsed(self.operations[call.operation].parse, page, call)
-        except Exception as exc:  # a parser's bug must not cost the call its other ways
-            if not isinstance(exc, ContractError):
-                self.logger.exception("%s %s: the parser broke on %s", self.name, call.operation, response.url)
-            await self._drifted(response.request, call, page, exc)
+        except Exception as exc:  # noqa: BLE001  # a parser's bug must not cost the call its other ways
+            if not isinstance(exc, OutcomeError):  # that is no surprise to the parser
+                await self._drifted(response.request, call, page, exc)
             async for another in self._after_failure(response.request, exc, page):
                 yield another
             return
         self.runtime.count(f"parsed/{self.name}/{call.operation}")
         if is_shell(parsed.items) and self._other_way(meta):
             yield self._again(response.request, call, meta["fw_strategy"][0] + 1, shell=dump_items(parsed.items))
+            return
+        further = self._following(call, parsed, 0) if parsed.held else None
+        if further is not None:
+            yield self._again(response.request, further, 0, shell=dump_items(parsed.items))
             return
         items, counted = self._limited(call, parsed)
         stamp = self._stamp(call, response.url)
@@ -183,8 +195,9 @@ class SiteSpider(Spider):
         again = self._request(call, strategy, request.meta.get("fw_session"), priority=request.priority)
         if request.meta.get("fw_session_ends"):
             again.meta["fw_session_ends"] = True
-        if strategy and (shell or request.meta.get("fw_shell")):
-            again.meta["fw_shell"] = shell or request.meta["fw_shell"]
+        kept = shell or (request.meta.get("fw_shell") if strategy else None)
+        if kept:
+            again.meta["fw_shell"] = kept
         return again
 
     @staticmethod
@@ -291,6 +304,9 @@ class SiteSpider(Spider):
         """Count a page that lacks what it should have, and keep it."""
         assert self.runtime
         assert request is not None
+        if not isinstance(error, ContractError):
+            told = (self.name, call.operation, page.url)
+            self.logger.error("%s %s: the parser broke on %s", *told, exc_info=error)
         lacks = error.context["path"] if isinstance(error, ContractError) else f"({type(error).__name__})"
         self.runtime.count(f"drift/{self.name}/{call.operation}/{lacks}")
         wire: Wire | None = request.meta.get(WIRE)

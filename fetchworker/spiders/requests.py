@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import orjson
 from scrapy import Request
@@ -45,6 +45,10 @@ def fetch_meta(fetch: Fetch) -> dict[str, Any]:
         meta["fw_token_headers"] = _tokens(fetch.token_headers)
     if fetch.token_form:
         meta["fw_token_form"] = _tokens(fetch.token_form)
+    if fetch.secret_headers:
+        address = urlsplit(fetch.url)
+        origin = f"{address.scheme}://{address.netloc}"
+        meta["fw_secret_headers"] = {name: [one.name, one.prefix, origin] for name, one in fetch.secret_headers.items()}
     return meta
 
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import socket
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
+import yaml
 
 from fetchworker.commands.crawl import _succeeded
 from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
+ROOT = Path(__file__).parents[2]
+NAMES = yaml.safe_load((ROOT / "sites.yaml").read_text())["sites"]
+OTHERS = ", ".join(f"{name}: {{}}" for name in NAMES if name != "instagram")
 WRONG_SITES = [
     ("sites: {instagram: {prxy: none}, fetch: {}}", ["sites.yaml, line 1", "prxy", "did you mean proxy?"]),
     ("sites: {instagram: {}, fetch: {}, instagrem: {}}", ["instagrem", "did you mean instagram?"]),
     ("sites: {instagram: {}}", ["fetch"]),
     (
-        "sites: {instagram: {profile: chrom}, fetch: {}, ebay: {}, linktree: {}, walmart: {}, ads_transparency: {}}",
+        f"sites: {{instagram: {{profile: chrom}}, {OTHERS}}}",
         ["profile", "chrome"],
     ),
     ("sites: {instagram: {retries: many}, fetch: {}}", ["sites.instagram.retries", "'many'"]),

@@ -14,34 +14,66 @@ def checks(done) -> dict[str, dict]:
 
 @pytest.fixture
 def doctor(project):
-    return lambda: project.scrapy("doctor", "--json")
+    """Not on a terminal, so it answers in JSON."""
+    return lambda: project.scrapy("doctor")
 
 
 def test_all_is_well(project, doctor):
-    project.env["FETCHWORKER_PROXIES"] = "http://user:secretword@127.0.0.1:9"
     done = doctor()
     found = checks(done)
     assert done.returncode == 0, found
     assert list(found) == [
-        "python", "Scrapy", "curl_cffi", "impersonation", "configuration", "state folder", "proxies", "redis",
+        "python", "Scrapy", "curl_cffi", "impersonation", "egress guard", "browser", "ocr models", "configuration",
+        "state folder", "redis", "proxies",
     ]  # fmt: skip
-    assert all(check["ok"] for check in found.values())
-    assert found["proxies"]["told"] == "1 configured"
+    assert all(check["ok"] for check in found.values() if check["needed"])
+    assert "chrome_macos" in found["impersonation"]["told"]
+    assert "MiB free" in found["state folder"]["told"]
     assert "embedded" in found["redis"]["told"]
-    assert "secretword" not in done.stdout + done.stderr
     assert (project.folder / "state" / "redis").is_dir()
+
+
+def test_what_is_optional_says_how_to_get_it_and_fails_nothing(project, doctor):
+    project.env |= {"PLAYWRIGHT_BROWSERS_PATH": str(project.folder), "PATH": str(project.folder)}
+    found = checks(doctor())
+    for name, command in (("browser", "playwright install"), ("ocr models", "pip install")):
+        check = found[name]
+        assert not check["needed"]
+        assert check["ok"] or command in check["told"]
+    assert "no Chromium" in found["browser"]["told"]
+
+
+def test_a_browser_that_playwright_has_fetched_is_found(project, doctor):
+    project.env |= {"PLAYWRIGHT_BROWSERS_PATH": str(project.folder), "PATH": str(project.folder)}
+    (project.folder / "chromium_headless_shell-1234").mkdir()
+    assert "no Chromium" not in checks(doctor())["browser"]["told"]
 
 
 def test_people_read_one_line_a_check(project):
     project.env["REDIS_URL"] = "redis://:secretword@127.0.0.1:9/0"
-    done = project.scrapy("doctor")
+    done = project.scrapy("doctor", "--text")
     assert done.returncode == 1
     lines = done.stdout.splitlines()
     assert lines[0].startswith("ok   python: 3.1")
-    assert lines[-1].startswith("FAIL redis: no Redis at redis://127.0.0.1:9/0")
-    assert "REDIS_URL" in lines[-1]
+    assert any(line.startswith(("note ocr models: ", "ok   ocr models: ")) for line in lines)
+    (redis,) = [line for line in lines if line.startswith("FAIL")]
+    assert redis.startswith("FAIL redis: no Redis at redis://127.0.0.1:9/0")
+    assert "REDIS_URL" in redis
     assert "some checks failed" in done.stderr
     assert "secretword" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("everything",), ("--json", "--text")])
+def test_wrong_arguments(project, arguments):
+    done = project.scrapy("doctor", *arguments)
+    assert done.returncode == 2
+    assert not done.stdout
+
+
+def test_help_tells_options_and_exit_codes(project):
+    told = " ".join(project.scrapy("doctor", "--help").stdout.split())
+    for part in ("--destination HOST[:PORT]", "--json", "--text", "Exit codes: 0", "1 something is not"):
+        assert part in told
 
 
 def test_a_bad_proxy_list_stops_at_the_configuration(project, doctor):
@@ -64,6 +96,7 @@ def test_a_state_folder_that_cannot_be_made(project, doctor):
     assert done.returncode == 1
     assert not found["state folder"]["ok"]
     assert str(project.folder / "file") in found["state folder"]["told"]
+    assert "FETCHWORKER_STATE_DIR" in found["state folder"]["told"]
 
 
 def test_a_site_that_requires_a_proxy_where_there_is_none(project, doctor):

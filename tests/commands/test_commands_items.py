@@ -87,7 +87,7 @@ def test_the_doctor_looks_at_a_database_that_is_used(filled):
     assert checks["database"]["ok"]
     assert "items.db" in checks["database"]["told"]
     filled.env["FETCHWORKER_DATABASE_URL"] = "postgresql://ana:geheim-4711@127.0.0.1:1/items"
-    done = filled.scrapy("doctor")
+    done = filled.scrapy("doctor", "--text")
     assert done.returncode == 1
     assert "FAIL database: postgresql://127.0.0.1:1/items: connection failed" in done.stdout
     assert "geheim" not in done.stdout + done.stderr

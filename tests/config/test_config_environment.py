@@ -268,3 +268,16 @@ def test_no_secret_in_any_error(tail, name):
     with pytest.raises(ConfigError) as caught:
         load_environment({f"FETCHWORKER_{name}": value}, {"REDIS_URL": f"redis://:{CANARY}{tail}@h"})
     assert CANARY not in str(caught.value)
+
+
+def test_the_ad_librarys_token_is_a_secret():
+    env = load_environment({"FETCHWORKER_META_ACCESS_TOKEN": CANARY})
+    assert env.secret("meta_access_token") == CANARY
+    assert CANARY in env.secrets()
+    assert CANARY not in repr(env)
+    assert "-s" in str(refused({}, {"FETCHWORKER_META_ACCESS_TOKEN": CANARY}))
+
+
+def test_a_credential_that_is_asked_for_and_missing_is_named():
+    with pytest.raises(ConfigError, match="FETCHWORKER_META_ACCESS_TOKEN is not set: put the access token"):
+        Environment().secret("meta_access_token")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
+import sqlite3
 import threading
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from fetchworker.demo.model import App, Reply, RequestInfo
 
 HOSTS = ("lab.example", "other.example", "robots.example", "www.instagram.com")
+_numbers = itertools.count()
 BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
 
 
@@ -227,3 +230,26 @@ def start(project: Any, lab: Lab) -> Iterator[Callable[..., Any]]:
     for process in started:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def query(request, project):
+    """Asks the database that the project's crawls store in."""
+    if request.param == "sqlite":
+        project.env["FETCHWORKER_STORE"] = "true"
+        path = project.folder / "state" / "fetchworker.db"
+
+        def ask(sql):
+            with closing(sqlite3.connect(path)) as connection, connection:
+                return connection.execute(sql).fetchall()
+
+        return ask
+    psycopg = pytest.importorskip("psycopg")
+    url = request.getfixturevalue("postgres").create(f"crawl{next(_numbers)}")
+    project.env["FETCHWORKER_DATABASE_URL"] = url
+
+    def ask_server(sql):
+        with psycopg.connect(url) as connection:
+            return connection.execute(sql).fetchall()
+
+    return ask_server

@@ -12,30 +12,6 @@ import pytest
 
 pytestmark = pytest.mark.slow
 URL = "https://lab.example"
-_numbers = itertools.count()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def query(request, project):
-    """Asks the database that the project's crawls store in."""
-    if request.param == "sqlite":
-        project.env["FETCHWORKER_STORE"] = "true"
-        path = project.folder / "state" / "fetchworker.db"
-
-        def ask(sql):
-            with closing(sqlite3.connect(path)) as connection:
-                return connection.execute(sql).fetchall()
-
-        return ask
-    psycopg = pytest.importorskip("psycopg")
-    url = request.getfixturevalue("postgres").create(f"crawl{next(_numbers)}")
-    project.env["FETCHWORKER_DATABASE_URL"] = url
-
-    def ask_server(sql):
-        with psycopg.connect(url) as connection:
-            return connection.execute(sql).fetchall()
-
-    return ask_server
 
 
 def counts(query) -> tuple[int, int]:
@@ -62,6 +38,18 @@ def test_a_crawl_stores_what_it_writes_and_doing_it_again_adds_nothing(project, 
     crawl("-s", "FETCHWORKER_CRAWL_ID=nightly-1")
     crawl("-s", "FETCHWORKER_CRAWL_ID=nightly-1")
     assert counts(query) == (13, 2 * len(items)), "a crawl with a name of its own is a point of the history"
+
+
+def test_two_crawls_at_once_that_write_the_same_items_store_them_once(project, calm, query):
+    project.use(calm)
+    outputs = [project.folder / f"{name}.jsonl" for name in "ab"]
+    crawls = [project.start("crawl", "instagram", "-a", "user=nasa", "-O", str(output)) for output in outputs]
+    told = [crawl.communicate(timeout=60)[1].decode() for crawl in crawls]
+    assert [crawl.returncode for crawl in crawls] == [0, 0], told
+    mine, others = (project.lines(output.name) for output in outputs)
+    assert {item["item_id"] for item in mine} == {item["item_id"] for item in others}
+    assert counts(query) == (13, len(mine))
+    assert query("SELECT count(*) FROM items WHERE id IS NULL OR item IS NULL") == [(0,)]
 
 
 def test_items_are_written_in_the_order_they_came(project, calm, query):
@@ -131,57 +119,6 @@ def add_rule(project):
 
     with psycopg.connect(url) as connection:
         connection.execute("ALTER TABLE observations ADD CONSTRAINT rule CHECK (url NOT LIKE '%forbidden')")
-
-
-def test_a_database_that_is_not_there_ends_the_crawl_before_it_begins(fetch, project, lab):
-    project.env["FETCHWORKER_DATABASE_URL"] = "postgresql://ana:geheim-4711@127.0.0.1:1/items"
-    project.env["FETCHWORKER_STORE_PATIENCE"] = "0"
-    crawl = fetch(f"{URL}/echo")
-    assert (crawl.code, crawl.items, lab.paths) == (1, [], [])
-    assert "'finish_reason': 'storage_error'" in crawl.log
-    assert "postgresql://127.0.0.1:1/items: connection failed" in crawl.log
-    assert "geheim-4711" not in crawl.log
-
-
-def test_a_database_that_dies_ends_the_crawl_and_what_was_not_stored_is_not_done(project, lab, sites, queue, postgres):
-    import psycopg
-
-    from fetchworker.demo.postgres import PostgresServer
-
-    project.use(lab)
-    sites(concurrency=2)
-    project.env["FETCHWORKER_STORE_PATIENCE"] = "0.5"
-    killed = threading.Event()
-    count = itertools.count(1)
-    with PostgresServer() as server:
-        url = project.env["FETCHWORKER_DATABASE_URL"] = server.create("items")
-
-        def app(request):
-            if next(count) == 15:
-                server.kill()
-                killed.set()
-            return lab.plain(request)
-
-        lab.app = app
-        queue.rpush("fetch:start_urls", *(json.dumps({"url": f"{URL}/echo?{number}"}) for number in range(40)))
-        output = ("-O", str(project.folder / "f.jsonl"))
-        done = project.scrapy("crawl", "fetch", "-s", "SCHEDULER_IDLE_BEFORE_CLOSE=1", *output)
-        assert killed.is_set()
-        assert done.returncode == 1
-        assert "'finish_reason': 'storage_error'" in done.stderr
-        assert "Traceback" not in done.stderr
-        assert done.stderr.count("the crawl stops") == 1
-        server.start()
-        with psycopg.connect(url) as connection:
-            stored = {row[0] for row in connection.execute("SELECT url FROM observations").fetchall()}
-    written = {item["url"] for item in project.lines("f.jsonl")}
-    failed = {failure["url"]: failure for failure in project.records("failures")}
-    assert written <= stored
-    assert not written & failed.keys()
-    assert all(failure["type"] == "INTERNAL_ERROR" and "items" in failure["message"] for failure in failed.values())
-    assert all(failure["params"] == {"url": failure["url"]} for failure in failed.values()), "a seed to do it again"
-    came = {f"https://{request.host}{request.path}" for request in lab.requests}
-    assert came == written | failed.keys(), "every page that came is stored and written, or in the failures file"
 
 
 @pytest.mark.parametrize(

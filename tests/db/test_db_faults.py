@@ -11,16 +11,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import event, text
-from sqlalchemy.exc import OperationalError
 
-from fetchworker.db import engine, retry
+from fetchworker.db import engine
 from fetchworker.db import store as store_module
-from fetchworker.db.faults import PassingError, translated
-from fetchworker.errors import RefusedError, StorageError
+from fetchworker.errors import StorageError
 
 SIZE = 5  # observations of a batch
 
@@ -91,6 +88,58 @@ async def test_a_killed_process_has_stored_what_it_was_told_and_whole_batches(ur
         again = writer(url, len(batches) + 3)
         assert len(again.communicate(timeout=50)[0].splitlines()) == len(batches) + 3
         assert await stored(store) == (set(range(len(batches) + 3)), SIZE * (len(batches) + 3)), "and nothing twice"
+
+
+#: stores a first batch, then a second one, and ends as `kill -9` would, before or after the commit
+KILLED = """\
+import asyncio, os, signal, sys
+from pydantic import SecretStr
+from sqlalchemy import event
+from fetchworker.db import place_of
+from fetchworker.db.observation import observe
+from fetchworker.db.store import ItemStore
+from fetchworker.items import Profile
+
+url, moment = sys.argv[1:]
+
+def batch(number):
+    for each in range(5):
+        name = f"w{number}-{each}"
+        item = Profile(item_id=name, id=name, site="s", operation="profile", fetched_at="2026-01-01T10:00:00Z")
+        yield observe(item, crawl_id="c")
+
+def end(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def statement(connection, cursor, statement, *_):
+    if statement.startswith("INSERT INTO observations"):
+        end()
+
+async def main():
+    store = await ItemStore.open(place_of(SecretStr(url)), patience=0)
+    await store.save(batch(0))
+    if moment == "states":
+        event.listen(store._engine.sync_engine, "before_cursor_execute", statement)
+    elif moment == "commit":
+        event.listen(store._engine.sync_engine, "commit", end)
+    await store.save(batch(1))
+    end()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("moment", "there"), [("states", {0}), ("commit", {0}), ("stored", {0, 1})])
+async def test_a_process_killed_in_the_middle_of_a_batch_leaves_nothing_of_it(url, open_store, moment, there):
+    command = [sys.executable, "-c", KILLED, url, moment]
+    killed = await asyncio.to_thread(subprocess.run, command, check=False, timeout=50)
+    assert killed.returncode == -signal.SIGKILL
+    async with open_store(url) as store:
+        assert await stored(store) == (there, SIZE * len(there))
+        again = writer(url, 2)
+        assert again.communicate(timeout=50)[0].splitlines() == ["0", "1"], "no lock outlives the process"
+        assert await stored(store) == ({0, 1}, 2 * SIZE)
 
 
 # ── disks that are full ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -270,104 +319,3 @@ async def test_a_database_that_is_not_there_is_told(open_store):
     with pytest.raises(StorageError, match=r"postgresql://127\.0\.0\.1:1/items: .*refused.*tried for 0 s"):
         async with open_store("postgresql://u:p@127.0.0.1:1/items", patience=0):
             pass
-
-
-# ── the rules ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def wrapped(**attributes) -> OperationalError:
-    original = sqlite3.OperationalError("told") if "sqlite_errorcode" in attributes else Exception("told")
-    for name, value in attributes.items():
-        setattr(original, name, value)
-    return OperationalError("SELECT secret", {}, original)
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_BUSY), PassingError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_BUSY_SNAPSHOT), PassingError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_LOCKED), PassingError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_FULL), StorageError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_IOERR_WRITE), StorageError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_READONLY), StorageError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_CORRUPT), StorageError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_TOOBIG), RefusedError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_CONSTRAINT_CHECK), RefusedError),
-        (wrapped(sqlstate="08006"), PassingError),
-        (wrapped(sqlstate="40001"), PassingError),
-        (wrapped(sqlstate="40P01"), PassingError),
-        (wrapped(sqlstate="53300"), PassingError),
-        (wrapped(sqlstate="53100"), StorageError),
-        (wrapped(sqlstate="55P03"), PassingError),
-        (wrapped(sqlstate="57P01"), PassingError),
-        (wrapped(sqlstate="25006"), PassingError),
-        (wrapped(sqlstate="28P01"), StorageError),
-        (wrapped(sqlstate="42501"), StorageError),
-        (wrapped(sqlstate="22P05"), RefusedError),
-        (wrapped(sqlstate="23514"), RefusedError),
-        (wrapped(sqlstate="54000"), RefusedError),
-        (TimeoutError(), PassingError),
-        (ConnectionResetError("reset"), PassingError),
-        (PermissionError("no"), StorageError),
-    ],
-)
-def test_what_an_error_means(error, kind):
-    told = translated(error, "sqlite:///x")
-    assert type(told) is kind
-    assert str(told).startswith("sqlite:///x: ")
-    assert "secret" not in str(told)
-
-
-class TestPatience:
-    @pytest.fixture
-    def clock(self, monkeypatch):
-        made = SimpleNamespace(now=0.0, pauses=[])
-
-        async def sleep(seconds):
-            made.pauses.append(seconds)
-            made.now += seconds
-
-        monkeypatch.setattr(retry, "time", SimpleNamespace(monotonic=lambda: made.now))
-        monkeypatch.setattr(retry, "asyncio", SimpleNamespace(sleep=sleep))
-        monkeypatch.setattr(retry, "random", SimpleNamespace(uniform=lambda _, high: high))
-        return made
-
-    async def test_pauses_grow_to_a_limit_and_end_with_the_patience(self, clock):
-        async def away():
-            raise PassingError("gone")
-
-        with pytest.raises(StorageError, match=r"gone \(tried for 30 s\)"):
-            await retry.patiently(away, patience=30)
-        assert clock.pauses[:4] == [0.05, 0.1, 0.2, 0.4]
-        assert max(clock.pauses) <= retry.LONGEST_PAUSE
-        assert sum(clock.pauses) == pytest.approx(30)
-
-    async def test_no_patience_is_one_try(self, clock):
-        tries = []
-
-        async def away():
-            tries.append(1)
-            raise PassingError("gone")
-
-        with pytest.raises(StorageError):
-            await retry.patiently(away, patience=0)
-        assert (len(tries), clock.pauses) == (1, [])
-
-    async def test_other_errors_are_not_tried_again(self, clock):
-        async def full():
-            raise StorageError("full")
-
-        with pytest.raises(StorageError, match=r"^full$"):
-            await retry.patiently(full, patience=30)
-        assert clock.pauses == []
-
-    async def test_what_works_in_the_end_is_returned(self, clock):
-        tries = iter([PassingError("gone"), PassingError("gone"), None])
-
-        async def work():
-            if (error := next(tries)) is not None:
-                raise error
-            return "done"
-
-        assert await retry.patiently(work, patience=30) == "done"

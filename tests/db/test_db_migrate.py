@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import subprocess
 import sys
 
@@ -66,13 +68,17 @@ def test_the_newest_step_is_the_one_that_the_code_is_written_for():
     assert ScriptDirectory.from_config(migrate.config()).get_heads() == [HEAD]
 
 
-@pytest.mark.slow
-def test_processes_that_start_together_make_the_tables_once(url):
+def steps() -> int:
+    return len(list(ScriptDirectory.from_config(migrate.config()).walk_revisions()))
+
+
+def race(url: str, processes: int = 6) -> list[str]:
+    """Processes that open the database at the same moment; what each has logged."""
     racers = [
         subprocess.Popen(
             [sys.executable, "-c", OPEN, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        for _ in range(6)
+        for _ in range(processes)
     ]
     for racer in racers:
         racer.stdout.readline()
@@ -80,8 +86,58 @@ def test_processes_that_start_together_make_the_tables_once(url):
         racer.stdin.write(b"\n")
         racer.stdin.flush()
     told = [racer.communicate(timeout=50)[1].decode() for racer in racers]
-    assert [racer.returncode for racer in racers] == [0] * 6, told
-    assert sum(text.count("Running upgrade") for text in told) == 1
+    assert [racer.returncode for racer in racers] == [0] * processes, told
+    return told
+
+
+@pytest.mark.slow
+def test_processes_that_start_together_make_the_tables_once(url):
+    assert sum(text.count("Running upgrade") for text in race(url)) == steps()
+
+
+OLD_ITEM = {
+    "kind": "profile",
+    "item_id": "w0",
+    "operation": "profile",
+    "followers": 5,
+    "author": {"id": "1", "name": "x"},
+}
+
+
+async def make_first_version(store) -> None:
+    """The tables and a row as the first version left them."""
+    await in_transaction(store, lambda connection: command.downgrade(migrate.config(connection), "0001"))
+    old = "'instagram', 'profile', '7', 'w0', 'profile', 'c0', NULL"
+    time = "2026-01-01T09:00:00.000000Z"
+    at = "2026-01-01T09:00:00Z"
+    seen = json.dumps({"followers": at, "author": {"id": at, "name": at}})
+    columns = "site, kind, id, item_id, operation, crawl_id, url, first_seen, last_seen, item, seen"
+    row = f"INSERT INTO items ({columns}) VALUES ({old}, '{time}', '{time}', '{json.dumps(OLD_ITEM)}', '{seen}')"
+    await in_transaction(store, lambda connection: connection.exec_driver_sql(row))
+
+
+async def test_a_database_of_an_older_version_is_renewed_and_keeps_what_it_has(url, open_store, ann):
+    async with open_store(url) as store:
+        await make_first_version(store)
+    async with open_store(url) as store:
+        assert await in_transaction(store, migrate.revision) == HEAD
+        assert await in_transaction(store, differences) == []
+        assert (await store.state("instagram", "profile", "7")).values == OLD_ITEM
+        await store.save([ann("w1", followers=None, name="Ann", extra={"x": 1})])
+        state = await store.state("instagram", "profile", "7")
+    assert (state.values["followers"], state.seen["followers"]) == (5, "2026-01-01T09:00:00Z")
+    assert (state.values["name"], state.values["item_id"]) == ("Ann", "w1")
+    assert (state.first_seen, state.last_seen) == ("2026-01-01T09:00:00Z", "2026-01-01T10:00:00Z")
+
+
+@pytest.mark.slow
+async def test_processes_that_start_together_renew_an_older_database_once(url, open_store):
+    async with open_store(url) as store:
+        await make_first_version(store)
+    told = await asyncio.to_thread(race, url)
+    assert sum(text.count("Running upgrade") for text in told) == steps() - 1
+    async with open_store(url) as store:
+        assert (await store.state("instagram", "profile", "7")).values == OLD_ITEM
 
 
 async def test_a_step_that_fails_leaves_nothing(url, open_store, monkeypatch):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
+import json
 import random
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from fetchworker.db.fields import text_of
 from fetchworker.db.merge import join
 from fetchworker.db.observation import fold
 from fetchworker.errors import RefusedError, StorageError
@@ -26,6 +29,18 @@ async def count(store, table: str) -> int:
 async def rows(store, query: str) -> list[tuple]:
     async with store._engine.connect() as connection:
         return [tuple(row) for row in (await connection.execute(text(query))).all()]
+
+
+authors = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from([None, "1", "2"]),
+        "username": st.sampled_from([None, "a", "b"]),
+        "name": st.none() | st.just("N"),
+    }
+)
+posts = st.fixed_dictionaries(
+    {"likes": st.none() | st.integers(0, 9), "author": st.none() | authors, "hashtags": st.sampled_from([[], ["x"]])}
+)
 
 
 class StoreContract:
@@ -161,23 +176,23 @@ class StoreContract:
             (12, "2026-01-01", "2026-01-12")
         }
 
-    @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-    @given(data=st.data())
-    async def test_batches_of_any_cut_and_order_tell_the_same(self, store, ann, data):
+    @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @given(seen=st.lists(st.tuples(st.integers(1, 3), posts), min_size=1, max_size=6), data=st.data())
+    async def test_batches_of_any_cut_and_order_tell_the_same(self, store, make_post, seen, data):
         thing = f"t{next(_things)}"
-        fields = st.fixed_dictionaries(
-            {"followers": st.none() | st.integers(0, 9), "name": st.sampled_from([None, "a"])}
-        )
-        days = data.draw(st.permutations(range(1, 6)))
-        seen = [ann(f"{thing}-{day}", day=day, id=thing, **data.draw(fields)) for day in days]
-        cut = data.draw(st.integers(0, len(seen)))
-        for batch in (seen[:cut], seen[cut:]):
-            if batch:
-                await store.save(batch)
-        expected = None
-        for each in sorted(seen, key=lambda one: one.told.last_seen):
-            expected = join(expected, each.told) if expected else each.told
-        assert await store.state("instagram", "profile", thing) == expected
+        parts = [make_post(f"{thing}-{n % 4}", day=day, id=thing, **values) for n, (day, values) in enumerate(seen)]
+        expected = functools.reduce(join, [part.told for part in parts])
+        latest: dict[str, tuple[str, str]] = {}
+        for part in parts:
+            latest[part.item_id] = max(latest.get(part.item_id, ("", "")), (part.told.last_seen, part.text))
+        parts = data.draw(st.permutations(parts))
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(parts)), max_size=4)))
+        for start, end in itertools.pairwise([0, *cuts, len(parts)]):
+            if start < end:
+                await store.save(parts[start:end])
+        assert await store.state("instagram", "post", thing) == expected
+        history = await store.history("instagram", "post", thing)
+        assert sorted(map(text_of, history)) == sorted(text_of(json.loads(text)) for _, text in latest.values())
 
     # ── odd values ───────────────────────────────────────────────────────────────────────────────────────────────
 

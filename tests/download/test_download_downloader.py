@@ -27,15 +27,21 @@ class Counter:
         self.now: dict[str, int] = {}
         self.most: dict[str, int] = {}
         self.times: list[float] = []
+        self.routes: list[str] = []
+        self.held = asyncio.Event()
 
     async def __call__(self, request):
         host = request.host
         self.times.append(time.monotonic())
+        self.routes.append(request.route)
         self.now[host] = self.now.get(host, 0) + 1
         self.most[host] = max(self.most.get(host, 0), self.now[host])
         try:
             if request.route == "/close":
                 raise HangUp
+            if request.route == "/held":
+                self.held.set()
+                await asyncio.Event().wait()
             await asyncio.sleep(0.03)
         finally:
             self.now[host] -= 1
@@ -133,3 +139,75 @@ async def test_a_delay_does_not_lift_the_limit(make_downloader, counter):
     downloader = make_downloader(DOWNLOAD_DELAY=0.001, DOWNLOAD_DELAY_JITTER=0.5, CONCURRENT_REQUESTS_PER_DOMAIN=3)
     await fetch(downloader, *(f"https://lab.example/?{number}" for number in range(20)))
     assert counter.most == {"lab.example": 3}
+
+
+class TestWhenNobodyWaitsAnyLonger:
+    """One place, and a request in it that is never answered."""
+
+    @pytest.fixture
+    def downloader(self, make_downloader):
+        return make_downloader(CONCURRENT_REQUESTS_PER_DOMAIN=1)
+
+    def ask(self, downloader, route: str) -> asyncio.Future:
+        return asyncio.ensure_future(fetch(downloader, f"https://lab.example{route}"))
+
+    async def in_the_queue(self, downloader, *routes: str) -> list[asyncio.Future]:
+        """Requests, once they have come so far."""
+        reached = asyncio.Queue()
+
+        def note(request) -> None:
+            reached.put_nowait(request)
+
+        downloader.signals.connect(note, signals.request_reached_downloader)
+        asked = [self.ask(downloader, route) for route in routes]
+        for _ in routes:
+            await reached.get()
+        return asked
+
+    def at_rest(self, downloader) -> bool:
+        (slot,) = downloader.slots.values()
+        leftover = (slot.transferring, slot.active, slot.queue, downloader._waiting, downloader._under_way)
+        return not any(leftover)
+
+    async def test_a_transfer_gives_its_place_back(self, downloader, counter):
+        held = self.ask(downloader, "/held")
+        await counter.held.wait()
+        (second,) = await self.in_the_queue(downloader, "/2")
+        held.cancel()
+        assert await second == [200]
+        assert self.at_rest(downloader)
+
+    async def test_what_has_not_begun_is_never_sent(self, downloader, counter):
+        held = self.ask(downloader, "/held")
+        await counter.held.wait()
+        gone, third = await self.in_the_queue(downloader, "/gone", "/3")
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        held.cancel()
+        assert await third == [200]
+        assert counter.routes == ["/held", "/3"]
+        assert self.at_rest(downloader)
+
+    async def test_what_waits_long_no_longer_counts(self, downloader, counter):
+        downloader._pace.pause("lab.example", None, 3600)
+        (gone,) = await self.in_the_queue(downloader, "/gone")
+        assert sum(downloader._waiting.values()) == 1
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        assert not counter.routes
+        assert self.at_rest(downloader)
+
+    async def test_a_transfer_that_has_not_run_a_step(self, make_downloader, counter):
+        class Hasty(Downloader):
+            def _begin(self, slot, entry):
+                super()._begin(slot, entry)
+                if entry[0].url.endswith("/gone"):
+                    self._abandon(entry[0])
+
+        downloader = make_downloader(Hasty, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+        gone, second = await self.in_the_queue(downloader, "/gone", "/2")
+        assert await second == [200]
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        assert counter.routes == ["/2"]
+        assert self.at_rest(downloader)

@@ -47,9 +47,13 @@ def test_results_of_a_page_in_the_order_of_their_numbers():
     ]
 
 
-def test_a_path_to_nowhere_is_left_alone():
+def test_a_streamed_chunk_for_nowhere_stays_by_itself():
     lines = '{"data":{"user":{"id":"7"}}}\n{"path":["group","feed"],"data":{"x":1}}\n{"path":["user",true],"data":1}'
-    assert relay.answers(lines.encode()) == [{"data": {"user": {"id": "7"}}}]
+    lines += '\n{"label":"a$stream","path":["user","feed","edges",1],"data":{"node":{"id":"1"}}}'
+    lines += '\n{"path":["user"],"data":{"name":"Mira"}}'
+    whole, chunk = relay.answers(lines.encode())
+    assert whole == {"data": {"user": {"id": "7", "name": "Mira"}}}
+    assert chunk["data"] == {"node": {"id": "1"}}
 
 
 @pytest.mark.parametrize(("lsd", "value"), [("a", "297"), ("AdTok-1", "2561"), ("", "20"), ("zzzz", "2488")])

@@ -67,6 +67,12 @@ class DrivenSpider(SiteSpider):
         yield
 
 
+@pytest.fixture
+def driven() -> type[DrivenSpider]:
+    """The spider, for tests that change something about it."""
+    return DrivenSpider
+
+
 class Driven:
     """An open crawl: ``get`` sends a request through everything, as the engine would."""
 

@@ -61,9 +61,12 @@ def test_a_stale_contract_is_refreshed_once_and_never_rotates():
 
 def test_retry_after_is_honoured_and_capped():
     assert plan("rate_limited", retry_after=3.0).delay == 3.0
-    capped = plan("rate_limited", retry_after=86400.0)
-    assert (capped.delay, capped.capped) == (5.0, True)
-    assert plan("rate_limited", retry_after=0.0).delay == 0.0
+    assert plan("rate_limited", retry_after=86400.0).delay == 5.0
+
+
+@pytest.mark.parametrize("outcome", ["rate_limited", "blocked", "transient"])
+def test_a_site_that_says_0_is_not_asked_again_without_a_pause(outcome):
+    assert [plan(outcome, retry_after=0.0, tries=tries).delay for tries in (1, 2, 3)] == [1.0, 2.0, 4.0]
 
 
 def test_another_exit_need_not_wait_for_what_this_one_was_told():
@@ -77,7 +80,8 @@ def test_another_exit_need_not_wait_for_what_this_one_was_told():
     [
         ("rate_limited", 3.0, (3.0, False)),
         ("rate_limited", 86400.0, (5.0, False)),
-        ("rate_limited", 0.0, (0.0, False)),
+        ("rate_limited", 0.0, (1.0, False)),
+        ("blocked", 0.0, (0.0, False)),
         ("rate_limited", None, (1.0, False)),
         ("blocked", 3.0, (3.0, False)),
         ("blocked", None, (0.0, False)),

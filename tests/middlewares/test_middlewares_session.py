@@ -192,3 +192,19 @@ async def test_a_failed_request_leaves_its_cookies_in_the_session(drive):
         with pytest.raises(OutcomeError):
             await site.get("/cookies/needed", session="ann")
         assert (await site.get("/cookies/needed", session="ann")).body == b"here you are\n"
+
+
+async def test_who_is_cancelled_gives_the_session_back(drive):
+    arrived = asyncio.Event()
+
+    async def hold(request):
+        arrived.set()
+        await asyncio.Event().wait()
+
+    async with drive(hold) as site:
+        asked = asyncio.ensure_future(site.get("/", session="ann"))
+        await arrived.wait()
+        assert site.in_use() == 1
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+        assert site.in_use() == 0

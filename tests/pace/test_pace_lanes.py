@@ -151,6 +151,38 @@ def test_lanes_that_hold_nothing_back_are_forgotten(clock):
     assert len(pace._lanes) <= 1024
 
 
+def test_lanes_that_hold_something_back_are_kept_and_not_looked_through_again_and_again(clock):
+    class Counting(Pace):
+        looks = 0
+
+        def _forget(self):
+            self.looks += 1
+            super()._forget()
+
+    pace = Counting(clock=clock)
+    for number in range(5000):
+        pace.pause(f"{number}.test", None, 300)
+    assert {pace.wait(f"{number}.test", "x") for number in range(5000)} == {300}
+    assert pace.looks == 3
+    clock.now += 300
+    for number in range(5000):
+        pace.pause(f"{number}.later.test", None, 300)
+    assert len(pace._lanes) < 8192, "and once they are over, they go"
+
+
+def test_the_crawl_delay_of_hosts_long_unasked_goes_first(clock, monkeypatch):
+    monkeypatch.setattr("fetchworker.pace._MANY_GAPS", 2)
+    pace = Pace(clock=clock)
+    pace.space("a.test", 10)
+    pace.space("b.test", 10)
+    pace.started("a.test", "x", 0)
+    pace.space("c.test", 10)
+    clock.now += 60
+    for host in ("a.test", "b.test", "c.test"):
+        pace.started(host, "x", 0)
+    assert [max(0, pace.wait(host, "x")) for host in ("a.test", "b.test", "c.test")] == [10, 0, 10]
+
+
 class TestWaits:
     async def test_they_are_counted_while_they_last(self):
         seen = []

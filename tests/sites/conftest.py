@@ -19,6 +19,13 @@ def spiders():
     return {name: loader.load(name) for name in loader.list()}
 
 
+class Pages(dict):
+    """Shown in short: what a failure prints is read by people."""
+
+    def __repr__(self):
+        return f"<pages of {len(self)} operations>"
+
+
 @pytest.fixture(scope="session")
 def demo_pages(spiders):
     """(site, operation) → what the demo answers to its ways that are not refused."""
@@ -26,8 +33,10 @@ def demo_pages(spiders):
     async def visited(name, operation):
         return [page async for _, page in pages_of(spiders[name], operation, demo_site().app)]
 
-    return {
-        (name, operation): asyncio.run(visited(name, operation))
-        for name, operations in CALLS.items()
-        for operation in operations
-    }
+    return Pages(
+        {
+            (name, operation): asyncio.run(visited(name, operation))
+            for name, operations in CALLS.items()
+            for operation in operations
+        }
+    )

@@ -128,6 +128,31 @@ async def test_what_is_not_there_is_not_asked_for_another_way(spider):
     assert spider.runtime.failures == [("page", "OutcomeError")]
 
 
+async def test_a_parser_may_tell_the_outcome(spider, caplog):
+    first = spider.request(spider.started)
+    (second,) = await answered(spider, first, OutcomeError("challenge", "nothing for a guest"))
+    assert second.meta["fw_strategy"] == [1, 2, "api"]
+    assert await answered(spider, second, OutcomeError("not_found", "nobody")) == []
+    assert spider.runtime.failures == [("api", "OutcomeError")]
+    assert "the parser broke" not in caplog.text
+
+
+async def test_held_items_wait_for_the_page_that_completes_them(spider):
+    held = Parsed([Post.draft(id="1", partial="no_details")], cursor="details", held=True)
+    (following,) = await answered(spider, spider.request(spider.started), held)
+    assert following.url == "https://feed.example/ada/details"
+    (whole,) = await answered(spider, following, Parsed([Post.draft(id="1", likes=3)]))
+    assert (whole.id, whole.likes) == ("1", 3)
+
+
+async def test_held_items_are_given_when_nothing_completes_them(spider):
+    held = Parsed([Post.draft(id="1", partial="no_details")], cursor="details", held=True)
+    (following,) = await answered(spider, spider.request(spider.started), held)
+    (second,) = await failed(spider, following, OutcomeError("blocked", "blocked"))
+    (kept,) = await failed(spider, second, OutcomeError("blocked", "blocked"))
+    assert (kept.id, kept.partial, spider.runtime.failures) == ("1", "no_details", [])
+
+
 async def test_a_shell_waits_for_something_better(spider):
     shell = Parsed([Profile.draft(username="ada", followers=1000, partial="page_shell")])
     (second,) = await answered(spider, spider.request(spider.started), shell)

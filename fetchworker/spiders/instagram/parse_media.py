@@ -55,7 +55,7 @@ def post(raw: Document, *, owner: Author | None = None, reel: bool = False) -> P
         comments_count=comments_count(raw),
         shares=count(raw.get("reshare_count")),
         views=_views(raw),
-        media=list(_media(raw)),
+        media=list(media(raw)),
         author=author(raw.get("owner") or raw.get("user"), owner),
         hashtags=hashtags(caption),
         mentions=mentions(caption),
@@ -134,7 +134,8 @@ def _views(raw: Document) -> int | None:
     return next((found for name in names if (found := count(raw.get(name))) is not None), None)
 
 
-def _media(raw: Document) -> Iterator[Media]:
+def media(raw: Document) -> Iterator[Media]:
+    """Pictures and films of a post, those of a carousel in its order."""
     edges = sequence(dig(raw, "edge_sidecar_to_children", "edges"))
     children = [dig(edge, "node") for edge in edges] or sequence(raw.get("carousel_media"))
     parts = [child for child in children if isinstance(child, dict)] or [raw]

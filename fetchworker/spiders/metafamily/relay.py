@@ -101,19 +101,27 @@ def decoded(text: str, position: int) -> tuple[Any, int]:
 
 
 def merged(values: Iterable[Any]) -> Iterator[Document]:
-    """Documents with their deferred chunks at the place that ``path`` names."""
+    """Documents with their deferred chunks at the place that ``path`` names.
+
+    A streamed chunk (one with a ``label``) that has no place stays by itself, other chunks without a place are dropped.
+    """
     documents: list[Document] = []
     for value in values:
         if isinstance(value, list):
             documents.extend(entry for entry in value if isinstance(entry, dict))
-        elif isinstance(value, dict) and isinstance(value.get("path"), list) and documents:
-            _graft(documents[-1], value)
-        elif isinstance(value, dict):
-            documents.append(value)
+        elif isinstance(value, dict) and not _is_grafted(value, documents):
+            documents.extend([value] if "label" in value or "path" not in value or not documents else ())
         for part in sequence(mapping(value).get("incremental")):
-            if isinstance(part, dict) and isinstance(part.get("path"), list) and documents:
-                _graft(documents[-1], part)
+            _is_grafted(part, documents)
     yield from documents
+
+
+def _is_grafted(value: Any, documents: list[Document]) -> bool:
+    """Put a chunk where it belongs, in the document before it; whether it is a chunk and there is such a place."""
+    if not (isinstance(value, dict) and isinstance(value.get("path"), list)):
+        return False
+    whole = next((document for document in reversed(documents) if "path" not in document), None)
+    return whole is not None and _graft(whole, value)
 
 
 def _ordered(chunks: list[tuple[int, Any]]) -> Iterator[Any]:
@@ -143,15 +151,15 @@ def _start(text: str, position: int) -> int:
     return space.end() if space else position
 
 
-def _graft(document: Document, chunk: Document) -> None:
-    """Put a deferred chunk's data where its path says; a path that leads nowhere is left alone."""
+def _graft(document: Document, chunk: Document) -> bool:
+    """Put a deferred chunk's data where its path says; False for a path that leads nowhere."""
     holder: Any = document
     step: Any = "data"
     target: Any = document.get("data")
     for key in chunk["path"]:
         following = _child(target, key)
         if following is NOTHING:
-            return
+            return False
         holder, step, target = target, key, following
     data = chunk.get("data")
     if isinstance(target, dict) and isinstance(data, dict):
@@ -160,6 +168,7 @@ def _graft(document: Document, chunk: Document) -> None:
         holder.append(data)
     elif target is None and data is not None:
         holder[step] = data
+    return True
 
 
 def _child(holder: Any, key: Any) -> Any:

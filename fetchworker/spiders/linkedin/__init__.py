@@ -1,0 +1,1 @@
+"""Jobs, companies, people, posts and articles of LinkedIn."""

@@ -1,0 +1,66 @@
+"""What a job pays, as pages write it (pure).
+
+A page in English writes ``$`` for US dollars alone: other dollars have their country before the sign (``CA$``).
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from fetchworker.spiders.linkedin import words
+from fetchworker.spiders.reading import money
+from fetchworker.spiders.reading.values import dig, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: ``$126K``
+_THOUSANDS = re.compile(r"(?<![\w.,])(?P<sign>\D{0,4})(?P<number>\d{1,4}(?:[.,]\d{1,2})?)\s?[Kk](?![A-Za-z])")
+_MOST = 2
+
+
+def offered(told: str | None) -> dict[str, Any]:
+    """``salary_min``, ``salary_max`` and ``currency`` of a text such as ``$65,000.00/yr - $75,000.00/yr``."""
+    found = money.amounts(_THOUSANDS.sub(_written_out, told or ""))
+    if not 0 < len(found) <= _MOST or len({amount.currency for amount in found}) > 1:
+        return {}
+    return {"salary_min": found[0].value, "salary_max": found[-1].value, "currency": found[0].currency}
+
+
+def period(told: str | None) -> str | None:
+    """What the pay is for: ``YEAR``, ``MONTH``, ``WEEK``, ``DAY``, ``HOUR``."""
+    return next((name for name, pattern in words.PERIODS.items() if pattern.search(told or "")), None)
+
+
+def stated(base_salary: Any) -> dict[str, Any]:
+    """The same of JSON-LD's ``baseSalary``."""
+    currency = dig(base_salary, "currency")
+    values = dig(base_salary, "value")
+    told = values if isinstance(values, dict) else {"value": values}
+    least = money.money(_first(told, "minValue", "value"), currency)
+    most = money.money(_first(told, "maxValue", "value"), currency)
+    if least is None and most is None:
+        return {}
+    return {
+        "salary_min": least.value if least else None,
+        "salary_max": most.value if most else None,
+        "currency": (least or most).currency,  # type: ignore[union-attr]  # one of them is there
+    }
+
+
+def unit(base_salary: Any) -> str | None:
+    """JSON-LD's unit of pay."""
+    return text(dig(base_salary, "value", "unitText")) or text(dig(base_salary, "unitText"))
+
+
+def _first(told: Mapping[str, Any], *names: str) -> Any:
+    return next((told[name] for name in names if told.get(name) is not None), None)
+
+
+def _written_out(match: re.Match[str]) -> str:
+    try:
+        return f"{match['sign']}{Decimal(match['number'].replace(',', '.')) * 1000:f}"
+    except InvalidOperation:
+        return match[0]

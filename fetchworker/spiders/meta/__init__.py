@@ -1,0 +1,1 @@
+"""Meta's Ad Library: its public pages, and its official API."""

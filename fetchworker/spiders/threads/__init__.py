@@ -1,0 +1,1 @@
+"""Threads, as a guest sees it."""

@@ -1,0 +1,1 @@
+"""TikTok's ad library and Creative Center."""
