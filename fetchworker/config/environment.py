@@ -41,14 +41,14 @@ def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")]
 """An id that may stand in a Redis key, a file name and a URL."""
 Destinations = Annotated[tuple[Destination, ...], NoDecode, _parsed(destinations)]
 PortRanges = Annotated[tuple[tuple[int, int], ...], NoDecode, _parsed(port_ranges)]
 LogFormat = Annotated[Literal["auto", "json", "text"], BeforeValidator(_lower)]
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_upper)]
 
-_NAME = "1 to 64 letters, digits, dots, hyphens or underscores"
+_NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 
 
 _SHOWN = 4  # hosts of the map that a warning names

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from fetchworker.demo.process import DemoProcess
+from fetchworker.sites import load_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,27 +21,16 @@ if TYPE_CHECKING:
 
     from fetchworker.demo.log import Record
 
-#: quick waits, one proxy policy that never goes out directly
-_SITES = """\
-sites:
-  instagram:
-    proxy: required
-    concurrency: 4
-    delay: 0
-    retries: 6
-    robots: ignore
-    backoff: {first: 0.2, factor: 2, max: 3, retry_after_max: 5}
-  ebay: {proxy: required, robots: ignore}
-  linktree: {proxy: required, robots: ignore}
-  facebook: {proxy: required, robots: ignore}
-  threads: {proxy: required, robots: ignore}
-  meta: {proxy: required, robots: ignore}
-  walmart: {proxy: required, robots: ignore}
-  ads_transparency: {proxy: required, robots: ignore}
-  tiktok_shop: {proxy: required, robots: ignore}
-  tiktok_ads: {proxy: required, robots: ignore}
-  fetch: {proxy: required, robots: ignore}
-"""
+#: quick waits for the main play; no request of any site ever goes out directly
+_MAIN = {
+    "proxy": "required",
+    "concurrency": 4,
+    "delay": 0,
+    "retries": 6,
+    "robots": "ignore",
+    "backoff": {"first": 0.2, "factor": 2, "max": 3, "retry_after_max": 5},
+}
+_OTHERS = {"proxy": "required", "robots": "ignore"}
 _TICK = 0.2
 
 
@@ -64,7 +54,7 @@ def run(folder: Path, project: Path) -> int:
     folder = folder.resolve()  # the crawls run in the project's folder
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(folder / "site", ignore_errors=True)
-    (folder / "sites.yaml").write_text(_SITES)
+    (folder / "sites.yaml").write_text(json.dumps({"sites": _sites(project)}))
     print("A local site plays instagram with invented people. Nothing leaves this machine.\n")
     with DemoProcess(folder / "site", "--behaviour", "demo", "--wall-after", "4", "--proxies", "2") as demo:
         environment = _environment(folder, demo)
@@ -72,6 +62,11 @@ def run(folder: Path, project: Path) -> int:
         records = demo.log()
     direct = _report(records)
     return 0 if good and not direct else 1
+
+
+def _sites(project: Path) -> dict[str, Any]:
+    """An entry for each site of the project."""
+    return {name: _MAIN if name == "instagram" else _OTHERS for name in load_sites(project / "sites.yaml")}
 
 
 def _environment(folder: Path, demo: DemoProcess) -> dict[str, str]:

@@ -116,6 +116,8 @@ def test_a_variable_that_resembles_none_is_refused_with_all_names():
         ("LOG_FORMAT", "xml", "must be 'auto', 'json' or 'text', not 'xml'"),
         ("LOG_LEVEL", "loud", "not 'loud'"),
         ("CRAWL_ID", "../etc", "is too long or has other characters, not '../etc'"),
+        ("CRAWL_ID", "..", "no dot first"),
+        ("CRAWL_ID", ".", "no dot first"),
         ("CRAWL_ID", "a" * 65, "is too long or has other characters; write 1 to 64"),
         ("CRAWL_ID", "a\nb", "has other characters"),
         ("HOST_MAP", "{", "is not JSON"),

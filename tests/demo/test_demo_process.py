@@ -85,6 +85,15 @@ def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
         DemoProcess(tmp_path, "--behaviour", "rude").start()
 
 
+def test_the_demo_itself(tmp_path: Path) -> None:
+    """`make demo`: every site of the project has its entry, every job its items, and nothing goes out by no proxy."""
+    command = [sys.executable, "-m", "fetchworker.demo", "run", "--folder", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Requests that came by no proxy: 0" in done.stdout
+    assert len((tmp_path / "nasa.jsonl").read_bytes().splitlines()) == 14
+
+
 def test_help() -> None:
     command = [sys.executable, "-m", "fetchworker.demo", "serve", "--help"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
