@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fetchworker.sites.yamlfile import Document
 
 _INDEX_LINK = re.compile(r"^- \[[^\]]+\]\(sites/[\w-]+\.md\)[^\n]*\n", re.MULTILINE)
-_README_LINK = re.compile(r"\[[^\]]+\]\(docs/sites/[\w-]+\.md\)")
+_README_ROW = re.compile(r"^\| \[[^\]]+\]\(docs/sites/[\w-]+\.md\)", re.MULTILINE)
 
 
 def with_entry(document: Document, text: str, name: str, entry: str) -> str:
@@ -98,10 +98,11 @@ def with_index_link(text: str, name: str) -> str:
     return _inserted(text, found[-1].start(), f"- [{name}](sites/{name}.md)\n") if found else text
 
 
-def with_readme_link(text: str, name: str) -> str:
-    """The README with the site's page among those that it links."""
-    found = list(_README_LINK.finditer(text))
-    return _inserted(text, found[-1].start(), f"[{name}](docs/sites/{name}.md),\n") if found else text
+def with_readme_row(text: str, name: str) -> str:
+    """The README with the site in its table of sites, before the last row."""
+    found = list(_README_ROW.finditer(text))
+    row = f"| [`{name}`](docs/sites/{name}.md) | |\n"
+    return _inserted(text, found[-1].start(), row) if found else text
 
 
 def _inserted(text: str, place: int, more: str) -> str:

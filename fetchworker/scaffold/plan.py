@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from fetchworker.errors import ConfigError
-from fetchworker.scaffold.insertion import with_entry, with_index_link, with_readme_link
+from fetchworker.scaffold.insertion import with_entry, with_index_link, with_readme_row
 from fetchworker.sites import yamlfile
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _entry(sites_file: Path, site: Site, values: dict[str, str]) -> str:
 
 def _links(root: Path, site: Site) -> dict[Path, str]:
     """The pages that link every site's page, as far as they are there and do it in the way we know."""
-    ways: dict[str, Callable[[str, str], str]] = {"README.md": with_readme_link, "docs/index.md": with_index_link}
+    ways: dict[str, Callable[[str, str], str]] = {"README.md": with_readme_row, "docs/index.md": with_index_link}
     found = {root / name: add for name, add in ways.items() if (root / name).is_file()}
     return {path: add(path.read_bytes().decode(), site.name) for path, add in found.items()}
 

@@ -13,7 +13,7 @@ import pytest
 
 from fetchworker.errors import ArgumentError, ConfigError
 from fetchworker.scaffold import new_site, plan, write
-from fetchworker.scaffold.insertion import with_entry, with_index_link, with_readme_link
+from fetchworker.scaffold.insertion import with_entry, with_index_link, with_readme_row
 from fetchworker.scaffold.writing import ASIDE
 from fetchworker.sites import yamlfile
 from fetchworker.spiders.base import SiteSpider
@@ -109,7 +109,7 @@ def test_files_that_cannot_take_an_entry(tmp_path, text, told):
 
 def test_pages_without_a_list_of_sites_stay_as_they_are():
     assert with_index_link("# A\n", "shop") == "# A\n"
-    assert with_readme_link("# A\n", "shop") == "# A\n"
+    assert with_readme_row("# A\n", "shop") == "# A\n"
 
 
 # ── all or nothing ───────────────────────────────────────────────────────────────────────────────────────────────────
