@@ -1,5 +1,5 @@
 # make demo    the main job, against a local site with invented people
-# make test    all tests; ARGS="-k proxies" passes options to pytest
+# make test    all tests, in a process for each core; ARGS="-k proxies" passes options to pytest, WORKERS=0 uses one
 # make lint    ruff, mypy, layers
 # make bench   what a request costs, beside other download handlers
 # make clean   remove the virtual environment and what was built
@@ -12,6 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	done; echo python3)
 VENV ?= .venv
 ARGS ?=
+WORKERS ?= auto
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NEEDS := $(READY)-venv pyproject.toml constraints.txt
@@ -27,7 +28,7 @@ demo: $(READY)-demo
 	@$(BIN)/python -m fetchworker.demo run
 
 test: $(READY)-test
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 lint: $(READY)-test
 	$(BIN)/ruff check .
