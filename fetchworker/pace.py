@@ -118,9 +118,10 @@ class Pace:
     def _lane_wait(self, lane: _Lane, now: float) -> float:
         if self._ceiling is None:
             return lane.ready - now
-        while lane.starts and now - lane.starts[0] >= MINUTE:
+        # the same sum as below: a difference may round to the other side of the minute
+        while lane.starts and lane.starts[0] + MINUTE <= now:
             lane.starts.popleft()
-        full = lane.starts[0] + MINUTE if len(lane.starts) >= self._ceiling else now
+        full = lane.starts[-self._ceiling] + MINUTE if len(lane.starts) >= self._ceiling else now
         return max(lane.ready, full) - now
 
     def _forget(self) -> None:

@@ -198,7 +198,7 @@ def test_retry_after_is_waited_for_and_capped(serve, lab):
     times = [request.at for request in lab.requests if request.path.endswith("=1")]
     assert len(times) == 3
     assert all(later - earlier >= 1 for earlier, later in pairwise(times))
-    assert re.search(r"retry_after_capped/fetch': 2", crawl.log)
+    assert re.search(r"retry_after_capped/fetch': 3", crawl.log)
 
 
 class TestProxies:

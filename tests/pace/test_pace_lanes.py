@@ -6,7 +6,7 @@ import asyncio
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fetchworker.pace import MINUTE, Pace, Waits
@@ -69,6 +69,7 @@ class TestCeiling:
         clock.now += 20
         assert pace.wait("a.test", "x") <= 0
 
+    @example(ceiling=1, pauses=[1.003506552262083, 0.0, 0.0], delay=0.0)
     @given(ceiling=st.integers(1, 6), pauses=st.lists(st.floats(0, 50), min_size=1, max_size=40), delay=st.floats(0, 3))
     def test_no_minute_ever_sees_more(self, ceiling, pauses, delay):
         clock = Clock()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
-from scrapy.utils.project import get_project_settings
 
 from fetchworker.demo.site import demo_site
 from fetchworker.demo.visit import CALLS, pages_of
@@ -15,7 +15,9 @@ from fetchworker.demo.visit import CALLS, pages_of
 @pytest.fixture(scope="session")
 def spiders():
     """Every site's spider, by its name."""
-    loader = get_spider_loader(get_project_settings())
+    settings = Settings()
+    settings.setmodule("fetchworker.settings")  # get_project_settings would change the process's environment
+    loader = get_spider_loader(settings)
     return {name: loader.load(name) for name in loader.list()}
 
 
