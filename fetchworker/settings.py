@@ -9,6 +9,8 @@ from __future__ import annotations
 
 BOT_NAME = "fetchworker"
 SPIDER_MODULES = ["fetchworker.spiders"]
+# reads the spiders' names and imports the one that is used: Scrapy's own imports every site for every command
+SPIDER_LOADER_CLASS = "fetchworker.spiders.loader.LazySpiderLoader"
 COMMANDS_MODULE = "fetchworker.commands"
 
 # ── 1. The loop ──────────────────────────────────────────────────────────────────────────────────────────────────────
