@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import runpy
 import shlex
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,14 @@ def test_what_to_install_is_told_in_one_way(pages):
     for extra in ("store", "media"):
         assert how_to_install(extra) in texts["docs/database.md" if extra == "store" else "docs/media.md"]
         assert f"\n{extra} = [" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_what_scrapys_own_tests_expect_otherwise(pages):
+    """The lists of tests/conformance, test by test."""
+    lists = runpy.run_path(str(ROOT / "tests" / "conformance" / "test_conformance_scrapy.py"))["FAILURES"]
+    rows = pages["docs/download.md"].rows("test of Scrapy's")
+    for column, profile in ((1, None), (2, "chrome")):
+        assert {words(row[0])[0] for row in rows if row[column] == "fails"} == lists[profile].keys()
 
 
 class TestWords:
