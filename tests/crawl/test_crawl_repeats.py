@@ -10,26 +10,27 @@ from typing import Any
 import pytest
 
 from fetchworker.demo.lab import text
-from fetchworker.demo.model import GoAway
+from fetchworker.demo.model import GoAway, ResetStream
 
 pytestmark = pytest.mark.slow
 URL = "https://lab.example"
+REFUSED_STREAM = 0x7
 POST = {"method": "POST", "body": "answer=7"}
 #: stats that are written where somebody is blamed or a try is counted
 PENALTIES = ("retry/", "error/", "rotated/", "proxy/", "failed/")
 
 
 class Departing:
-    """Answers each path with a GOAWAY the first ``times``, then with a text."""
+    """Refuses each path the first ``times`` (a GOAWAY, a reset), then answers with a text."""
 
-    def __init__(self, *, taken: bool, times: int = 1) -> None:
-        self.taken, self.times = taken, times
+    def __init__(self, refusal: Exception, times: int = 1) -> None:
+        self.refusal, self.times = refusal, times
         self.seen: Counter[str] = Counter()
 
     def __call__(self, request: Any) -> Any:
         self.seen[request.path] += 1
         if self.seen[request.path] <= self.times:
-            raise GoAway(taken=self.taken)
+            raise self.refusal
         return text(f"{request.method} {request.body.decode()}\n")
 
 
@@ -76,8 +77,9 @@ def test_what_is_wanted_over_http_1_1_is_sent_over_it(serve, lab, how, whose):
         assert len({request.peer for request in lab.requests}) == 1, "the identity stays at its exit"
 
 
-def test_what_a_goaway_says_was_not_touched_is_sent_again(serve, lab, how, whose):
-    lab.app = Departing(taken=False)
+@pytest.mark.parametrize("refusal", [GoAway(taken=False), ResetStream(REFUSED_STREAM)], ids=["GOAWAY", "reset"])
+def test_what_the_server_says_it_has_not_touched_is_sent_again(serve, lab, how, whose, refusal):
+    lab.app = Departing(refusal)
     crawl = serve({"url": f"{URL}/page", **how, **whose})
     method, body = how.get("method", "GET"), how.get("body", "")
     assert (crawl.item["body"], crawl.item["attempts"]) == (f"{method} {body}\n", 1)
@@ -86,7 +88,7 @@ def test_what_a_goaway_says_was_not_touched_is_sent_again(serve, lab, how, whose
 
 
 def test_what_a_goaway_counts_in_is_repeated_once(serve, lab, whose):
-    lab.app = Departing(taken=True)
+    lab.app = Departing(GoAway(taken=True))
     crawl = serve({"url": f"{URL}/page", **whose})
     assert (crawl.item["body"], crawl.item["attempts"]) == ("GET \n", 1)
     assert len(sent(lab, "/page")) == 2
@@ -96,7 +98,7 @@ def test_what_a_goaway_counts_in_is_repeated_once(serve, lab, whose):
 
 def test_and_no_more_than_once_without_counting(serve, lab, sites):
     sites(retries=1)
-    lab.app = Departing(taken=True, times=9)
+    lab.app = Departing(GoAway(taken=True), times=9)
     crawl = serve(f"{URL}/page")
     assert [failure["type"] for failure in crawl.failed] == ["FETCH_ERROR"]
     assert len(sent(lab, "/page")) == 4, "two tries, each of them with one repetition"
@@ -106,7 +108,7 @@ def test_and_no_more_than_once_without_counting(serve, lab, sites):
 @pytest.mark.parametrize("retries", [0, 1])
 def test_a_post_that_a_goaway_counts_in_is_a_try(serve, lab, sites, retries, whose):
     sites(retries=retries)
-    lab.app = Departing(taken=True)
+    lab.app = Departing(GoAway(taken=True))
     crawl = serve({"url": f"{URL}/form", **POST, **whose})
     assert sent(lab, "/form") == [("POST", "answer=7", "h2")] * (1 + retries)
     assert "fetchworker/repeated" not in stats(crawl)
