@@ -1,4 +1,4 @@
-"""Ten thousand damaged bodies of each operation, through its parser: nothing but whole items or a contract error.
+"""Ten thousand damaged bodies of each operation, through its parser: whole items, or an error that says what it lacks.
 
     python benchmarks/mutations.py [--times N] [--only TEXT] [--seed N]
 
@@ -17,7 +17,7 @@ from dataclasses import replace
 from _pages import Work, all_work
 
 from fetchworker.demo.mutations import mutated
-from fetchworker.errors import ContractError
+from fetchworker.errors import ContractError, OutcomeError
 from fetchworker.items import validate
 
 STAMP = {"item_id": "i-0", "site": "s", "operation": "o", "fetched_at": "2026-01-31T10:00:00Z"}
@@ -28,6 +28,7 @@ def parsed(work: Work, page) -> float:
 
     Raises:
         ContractError: the page lacks something.
+        OutcomeError: the page is a refusal that only its parser can tell, such as a shell.
     """
     begun = time.process_time()
     found = work.parse(page, work.call)
@@ -47,7 +48,7 @@ def damage(work: Work, times: int, seed: int) -> None:
         try:
             slowest = max(slowest, parsed(work, replace(page, body=mutated(page.body, number))))
             gave += 1
-        except ContractError:
+        except (ContractError, OutcomeError):
             lacked += 1
         except Exception:  # noqa: BLE001  # what a broken parser raises is what is looked for
             traceback.print_exc()

@@ -37,6 +37,11 @@ from scrapy.exceptions import (
 )
 
 
+def how_to_install(extra: str = "") -> str:
+    """What to type in a checkout for a part that is missing."""
+    return f"pip install -c constraints.txt -e '.[{extra}]'" if extra else "pip install -c constraints.txt -e ."
+
+
 class FetchworkerError(Exception):
     """Base of the tree.
 

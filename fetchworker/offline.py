@@ -38,6 +38,15 @@ class Row:
     headers: Mapping[str, tuple[str, ...]] | None = None
 
 
+class BadRowError(Exception):
+    """A line of a manifest that is no row; ``file`` is what it names, where it does."""
+
+    def __init__(self, file: Any, message: str) -> None:
+        super().__init__(message)
+        self.file = file if isinstance(file, str) else None
+        self.message = message
+
+
 def parse_row(row: Row, body: bytes, spiders: Spiders, *, classify_only: bool = False) -> dict[str, Any]:
     """Classify a body and parse it when it is ``ok``.
 
@@ -105,53 +114,61 @@ def _candidates(row: Row, spider: type[SiteSpider]) -> list[Operation]:
     return named or list(spider.operations.values())
 
 
-def run_manifest(path: Path, spiders: Spiders) -> Iterator[dict[str, Any]]:
+def run_manifest(path: Path, spiders: Spiders, malformed: list[int]) -> Iterator[dict[str, Any]]:
     """One answer per row of a manifest; paths are relative to it.
 
-    A row without an operation is classified only.
+    A row without an operation is classified only. A line that is no row has an answer too, whose ``error`` names it;
+    its number is added to ``malformed``.
 
     Raises:
-        ConfigError: the manifest cannot be read, naming file and line.
+        ConfigError: the manifest cannot be read.
     """
-    for number, row in _manifest_rows(path):
+    for number, line in _manifest_lines(path):
+        try:
+            row = _row(line)
+        except BadRowError as exc:
+            malformed.append(number)
+            yield {**_unread(exc.file), "error": f"line {number}: {exc.message}"}
+            continue
         try:
             body = (path.parent / row.file).read_bytes()
         except (OSError, ValueError) as exc:
             reason = getattr(exc, "strerror", None) or exc
-            yield {**_unread(row), "error": f"line {number}: cannot read {row.file}: {reason}"}
+            yield {**_unread(row.file), "error": f"line {number}: cannot read {row.file}: {reason}"}
             continue
         yield parse_row(row, body, spiders, classify_only=row.operation is None)
 
 
-def _unread(row: Row) -> dict[str, Any]:
-    return {"file": row.file, "outcome": None, "vendor": None, "evidence": [], "items": []}
+def _unread(file: str | None) -> dict[str, Any]:
+    return {"file": file, "outcome": None, "vendor": None, "evidence": [], "items": []}
 
 
-def _manifest_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def _manifest_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as exc:
         raise ConfigError(f"cannot read the manifest {path}: {exc.strerror}") from exc
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield number, _row(line, f"{path}, line {number}")
+            yield number, line
 
 
-def _row(line: bytes, place: str) -> Row:
+def _row(line: bytes) -> Row:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as exc:
-        raise ConfigError(f"{place}: no JSON: {exc}") from None
-    if not isinstance(value, dict) or not isinstance(value.get("file"), str) or not isinstance(value.get("site"), str):
-        raise ConfigError(f"{place}: an object with the texts `file` and `site` is expected")
+        raise BadRowError(None, f"no JSON: {exc}") from None
+    file = value.get("file") if isinstance(value, dict) else None
+    if not isinstance(file, str) or not isinstance(value.get("site"), str):
+        raise BadRowError(file, "an object with the texts `file` and `site` is expected")
     for key, kind, told in _OPTIONAL:
         if not isinstance(value.get(key), kind | None):
-            raise ConfigError(f"{place}: {key}: {told} is expected")
+            raise BadRowError(file, f"{key}: {told} is expected")
     try:
         headers = header_map(_header_pairs(value.get("headers")))
     except (TypeError, ValueError, AttributeError):
-        raise ConfigError(f"{place}: headers: an object of texts or lists, or a list of pairs is expected") from None
-    return Row(value["file"], value["site"], value.get("operation"), value.get("status"), value.get("url"), headers)
+        raise BadRowError(file, "headers: an object of texts or lists, or a list of pairs is expected") from None
+    return Row(file, value["site"], value.get("operation"), value.get("status"), value.get("url"), headers)
 
 
 #: keys of a row that may be missing or null

@@ -9,6 +9,7 @@ from scrapy import signals
 
 from fetchworker.contracts import CAP, END, LIMIT, REPEATS
 from fetchworker.exports.drift import MANIFEST
+from fetchworker.exports.feeds import LINES_LOST
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -56,7 +57,13 @@ def summary(stats: dict[str, Any]) -> str:
         if name.startswith("fetchworker/outcome/")
     }
     told = ", ".join(f"{outcome} {count}" for outcome, count in outcomes.items()) or "no answers"
-    return f"{items} items; answers: {told}{_ended(stats)}"
+    return f"{items} items{_lost(stats)}; answers: {told}{_ended(stats)}"
+
+
+def _lost(stats: dict[str, Any]) -> str:
+    """How many lines the outputs did not take."""
+    lost = stats.get(LINES_LOST, 0)
+    return f", {lost} line{'s' if lost > 1 else ''} lost as the output could not be written" if lost else ""
 
 
 def _ended(stats: dict[str, Any]) -> str:

@@ -53,8 +53,9 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from fetchworker.doctor import run_checks  # noqa: PLC0415  # keeps `scrapy list` light
 
-        if args:
-            print("scrapy doctor: takes no arguments but its options", file=sys.stderr)
+        wrong = "takes no arguments but its options" if args else _wrong_destination(opts.destination)
+        if wrong:
+            print(f"scrapy doctor: {wrong}", file=sys.stderr)
             self.exitcode = 2
             return
         assert self.settings
@@ -66,6 +67,14 @@ class Command(ScrapyCommand):
         self.exitcode = 1 if bad else 0
         if bad and show is _as_text:
             print("some checks failed; the lines above say what to do", file=sys.stderr)
+
+
+def _wrong_destination(destination: str | None) -> str:
+    """What is wrong with the option's value, whatever the configuration allows; it is not repeated."""
+    from fetchworker.egress import is_place  # noqa: PLC0415  # keeps `scrapy list` light
+
+    good = destination is None or is_place(destination)
+    return "" if good else "--destination: write a host, or host:port, such as example.com:443"
 
 
 def _as_text(check: Check) -> str:

@@ -35,7 +35,8 @@ class Command(ScrapyCommand):
             "Classify a saved page and parse it, with the rules and parsers that crawls use. Prints one JSON object "
             "per file: file, outcome, vendor, evidence, items, error. A manifest has one JSON object a line: file "
             "(relative to the manifest), site (`any`: classify only), operation, status, url, headers. FILE may be - "
-            "for standard input. Exit codes: 0, 1 when a single file gave no items, 2 wrong arguments."
+            "for standard input. Exit codes: 0, 1 when a single file gave no items or a manifest has a malformed line, "
+            "2 wrong arguments, or a file or manifest that cannot be read."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -73,8 +74,10 @@ class Command(ScrapyCommand):
 
         if args:
             raise UsageError("--manifest names the files by itself: leave SITE and FILE out")
-        for answer in run_manifest(Path(opts.manifest), self._spiders()):
+        malformed: list[int] = []
+        for answer in run_manifest(Path(opts.manifest), self._spiders(), malformed):
             _show(answer)
+        self.exitcode = NOT_OK if malformed else 0
 
     def _file(self, site: str, file: str, opts: argparse.Namespace) -> None:
         from fetchworker.errors import ConfigError  # noqa: PLC0415  # keeps `scrapy list` light

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from fetchworker.errors import ConfigError
+from fetchworker.errors import ConfigError, how_to_install
 
 _SQLITE = "sqlite:///"
 _EXAMPLES = "Write sqlite:///path or postgresql://user:password@host:5432/database"
@@ -44,7 +44,7 @@ def place_of(url: SecretStr) -> Place:
     found = _sqlite(text) if text.startswith("sqlite:") else _postgresql(text)
     missing = [name for name in _NEEDED[found.kind] if find_spec(name) is None]
     if missing:
-        raise ConfigError(f"to store items, {', '.join(missing)} must be installed: pip install 'fetchworker[store]'")
+        raise ConfigError(f"to store items, {', '.join(missing)} must be installed: {how_to_install('store')}")
     return found
 
 

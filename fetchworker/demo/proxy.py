@@ -57,6 +57,7 @@ class ProxyServer:
         scheme: ``https`` is an HTTP proxy behind TLS and needs an ``authority``.
         username: who may use it.
         password: made up when none is given.
+        address: loopback address to listen on.
         source: loopback address to connect from.
         gateway: also take user names that begin with ``<username>-``, each with an exit of its own, as the gateways of
             proxy providers do.
@@ -74,6 +75,7 @@ class ProxyServer:
         scheme: Scheme = "http",
         username: str = "user",
         password: str | None = None,
+        address: str = "127.0.0.1",
         source: str = "127.0.0.1",
         gateway: bool = False,
         mode: Mode = Mode.OK,
@@ -88,6 +90,7 @@ class ProxyServer:
         self.scheme: Scheme = scheme
         self.username, self.password = username, password if password is not None else secrets.token_urlsafe(12)
         self.source, self.gateway, self.mode, self.port = source, gateway, mode, port
+        self.address = address
         self.log = log if log is not None else Log()
         self._name = name
         self._tls: ssl.SSLContext | None = None
@@ -111,7 +114,8 @@ class ProxyServer:
         """The address with other credentials; ``socks5h``, so that clients leave names to the proxy."""
         secret = password if password is not None else self.password
         scheme = "socks5h" if self.scheme == "socks5" else self.scheme
-        return f"{scheme}://{quote(username, safe='')}:{quote(secret, safe='')}@127.0.0.1:{self.port}"
+        host = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{scheme}://{quote(username, safe='')}:{quote(secret, safe='')}@{host}:{self.port}"
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -122,7 +126,7 @@ class ProxyServer:
 
     async def start(self) -> None:
         """Take the port, and listen unless the mode is ``dead``."""
-        self._place = _bind(self.port)
+        self._place = _bind(self.address, self.port)
         self.port = self._place.getsockname()[1]
         if self.mode is not Mode.DEAD:
             await self._listen()
@@ -139,7 +143,7 @@ class ProxyServer:
         await self._silence()
         self.mode = mode
         if self._place is None:
-            self._place = _bind(self.port)
+            self._place = _bind(self.address, self.port)
         if mode is not Mode.DEAD:
             await self._listen()
 
@@ -291,10 +295,10 @@ class ProxyServer:
         await self._carry(tunnel, client, upstream)
 
 
-def _bind(port: int) -> socket.socket:
-    place = socket.socket()
+def _bind(address: str, port: int) -> socket.socket:
+    place = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    place.bind(("127.0.0.1", port))
+    place.bind((address, port))
     return place
 
 

@@ -48,7 +48,7 @@ class Authority:
     def server_context(self, names: Sequence[str], *, alpn: Sequence[str] = ()) -> ssl.SSLContext:
         """A context with a leaf certificate for ``names`` (and the loopback names), TLS 1.2 and up."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        leaf = self._authority.issue_cert(*dict.fromkeys([*names, "localhost", "127.0.0.1"]))
+        leaf = self._authority.issue_cert(*dict.fromkeys([*names, "localhost", "127.0.0.1", "::1"]))
         leaf.configure_cert(context)
         if alpn:
             context.set_alpn_protocols(list(alpn))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
-from fetchworker.errors import FetchworkerError
+from fetchworker.errors import FetchworkerError, how_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +32,6 @@ def guarded(name: str, check: Callable[[], Check]) -> Check:
     try:
         return check()
     except ImportError as exc:
-        return Check(name, good=False, told=f"{exc}: pip install -c constraints.txt -e .")
+        return Check(name, good=False, told=f"{exc}: {how_to_install()}")
     except (FetchworkerError, OSError, RedisError) as exc:
         return Check(name, good=False, told=str(exc))

@@ -6,6 +6,6 @@ redirect and an unusual spelling change nothing about that.
 """
 
 from fetchworker.egress.addresses import special
-from fetchworker.egress.policy import REASONS, Decision, EgressPolicy, Layer, denied
+from fetchworker.egress.policy import REASONS, Decision, EgressPolicy, Layer, denied, is_place
 
-__all__ = ["REASONS", "Decision", "EgressPolicy", "Layer", "denied", "special"]
+__all__ = ["REASONS", "Decision", "EgressPolicy", "Layer", "denied", "is_place", "special"]

@@ -78,6 +78,8 @@ _METADATA_NAMES = (
     "metadata.packet.net",
     "metadata.platformequinix.com",
 )
+#: reasons that lie in how a place is written
+_NO_PLACE = frozenset({"host", "userinfo", "numeral", "port"})
 _FULL_STOPS = str.maketrans(dict.fromkeys("。．｡", "."))
 _CACHED = 4096  # origins
 
@@ -190,6 +192,13 @@ class EgressPolicy:
     def _port_reason(self, port: int) -> str:
         fits = port not in _BLOCKED_PORTS and any(first <= port <= last for first, last in self._ports)
         return "" if fits else "port"
+
+
+def is_place(text: str) -> bool:
+    """Whether a text is ``host`` or ``host:port``, wherever that may lead."""
+    if re.search(r"[/?#]|:\Z", text):
+        return False
+    return EgressPolicy(ports=((1, _MAX_PORT),)).classify(f"http://{text}").reason not in _NO_PLACE
 
 
 def _refused(reason: str) -> Decision:

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 #: the finish reason of a crawl whose disk refuses
 EXPORT_ERROR = "export_error"
+#: the stat that counts the lines that were not written
+LINES_LOST = "fetchworker/lines_lost"
 LINE_FORMATS = frozenset({"jsonlines", "jsonl", "jl"})
 _open_files: set[LineFile] = set()
 #: tasks that close a crawl whose disk is full, kept so that they are not collected
@@ -94,7 +96,7 @@ class LineExporter(JsonLinesItemExporter):
     def _give_up(self, error: ExportError) -> None:
         if self._crawler is None or self._crawler.engine is None:
             raise error
-        self._crawler.stats.inc_value("fetchworker/lines_lost")
+        self._crawler.stats.inc_value(LINES_LOST)
         if self._broken:
             return
         self._broken = True

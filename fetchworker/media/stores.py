@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fetchworker.errors import ConfigError, StorageError
+from fetchworker.errors import ConfigError, StorageError, how_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ class FsspecStore:
             from fsspec.core import url_to_fs  # noqa: PLC0415  # optional
         except ImportError:
             raise ConfigError(
-                f"FETCHWORKER_MEDIA_STORE: {scheme}:// needs fsspec: pip install 'fetchworker[media]', or name a folder"
+                f"FETCHWORKER_MEDIA_STORE: {scheme}:// needs fsspec: {how_to_install('media')}, or name a folder"
             ) from None
         try:
             self._system, self._root = url_to_fs(url)

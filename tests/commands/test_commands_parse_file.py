@@ -111,15 +111,34 @@ def test_a_manifest_is_answered_row_by_row(project, profile_page):
         ('{"file": "a", "site": "any", "headers": [["a"]]}', "headers: an object"),
     ],
 )
-def test_a_bad_line_of_a_manifest_is_named(tmp_path, line, told):
+def test_a_bad_line_of_a_manifest_is_named_and_the_others_go_on(tmp_path, line, told):
     manifest = tmp_path / "m.jsonl"
     (tmp_path / "a").write_bytes(b"x")
-    manifest.write_text('{"file": "a", "site": "any"}\n' + line)
-    answers = run_manifest(manifest, {})
-    assert next(answers)["file"] == "a"
-    with pytest.raises(ConfigError, match=r"m\.jsonl, line 2") as caught:
-        next(answers)
-    assert told in caught.value.message
+    good = '{"file": "a", "site": "any"}'
+    manifest.write_text(f"{good}\n\n{line}\n{good}")
+    malformed: list[int] = []
+    first, bad, last = run_manifest(manifest, {}, malformed)
+    assert first == last
+    assert first["error"] is None
+    assert list(bad) == KEYS
+    assert (bad["file"], bad["outcome"], bad["items"]) == ("a" if '"file": "a"' in line else None, None, [])
+    assert bad["error"].startswith("line 3: ")
+    assert told in bad["error"]
+    assert malformed == [3]
+
+
+def test_a_malformed_line_ends_the_command_with_1(project):
+    (project.folder / "a").write_bytes(b"<title>Hello</title><p>words</p>")
+    manifest = project.folder / "m.jsonl"
+    manifest.write_bytes(b'\xff\n{"file": "a", "site": "any"}\n')
+    done = project.scrapy("parse-file", "--manifest", str(manifest))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [json.loads(line)["file"] for line in done.stdout.splitlines()] == [None, "a"]
+
+
+def test_a_manifest_that_cannot_be_read_is_no_manifest(tmp_path):
+    with pytest.raises(ConfigError, match="cannot read the manifest"):
+        list(run_manifest(tmp_path, {}, []))
 
 
 class NoParams(Params):

@@ -53,6 +53,12 @@ class Lab:
             for number in range(proxies)
         ]
 
+    def add_proxy(self, **options: Any) -> ProxyServer:
+        """One more exit, of the test's own kind."""
+        made = ProxyServer(self.host_map, log=self.server.log, authority=self.server.authority, **options)
+        self.exits.append(self.run(self._stack.enter_async_context(made)))
+        return made
+
     def _answer(self, request: RequestInfo) -> Any:
         return self.app(request)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
+import resource
+import subprocess
 from itertools import pairwise
 
 import pytest
 
+from fetchworker.demo.site import demo_site
 from fetchworker.errors import ArgumentError
 from fetchworker.spiders.fetch import FetchSpider
 
@@ -230,6 +233,23 @@ def test_a_full_disk_ends_the_crawl_with_its_reason(fetch):
     assert crawl.code == 1
     assert "'finish_reason': 'export_error'" in crawl.log
     assert "/dev/full" in crawl.log
+    assert "1 items, 1 line lost as the output could not be written; answers: ok 1" in crawl.log
+
+
+def test_lines_that_a_full_disk_lost_are_counted(fetch, lab, project):
+    """No file may grow above a size, and this one has nearly got there: the summary and the file say the same."""
+    lab.app = demo_site().app
+    out = project.folder / "posts.jsonl"
+    out.write_text(json.dumps("x" * 994_000) + "\n")
+    done = subprocess.run(
+        project.command("crawl", "instagram", "-a", "user=nasa", "-o", str(out)), env=project.environment(),
+        capture_output=True, text=True, timeout=60, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY)),
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    written = len(out.read_bytes().splitlines()) - 1
+    items, lost = map(int, re.search(r"(\d+) items, (\d+) lines lost", done.stderr).groups())
+    assert 0 < written == items - lost < items
 
 
 def test_a_block_behind_a_redirect_is_tried_again_from_the_start(fetch, lab):

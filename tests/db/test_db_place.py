@@ -59,7 +59,9 @@ def test_options_that_libpq_does_not_know_are_refused_without_secrets(options):
 
 def test_a_missing_driver_is_told_with_what_to_install(monkeypatch):
     monkeypatch.setattr(place_module, "find_spec", lambda name: None if name == "alembic" else name)
-    with pytest.raises(ConfigError, match=r"alembic must be installed: pip install 'fetchworker\[store\]'"):
+    with pytest.raises(
+        ConfigError, match=r"alembic must be installed: pip install -c constraints\.txt -e '\.\[store\]'"
+    ):
         place_of(SecretStr("sqlite:///a.db"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import runpy
 import shlex
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from scrapy.utils.misc import load_object
 
 from fetchworker import settings as fetchworker_settings
 from fetchworker.config import PREFIX, Environment
-from fetchworker.errors import OUTCOME_ERROR_TYPES
+from fetchworker.errors import OUTCOME_ERROR_TYPES, how_to_install
 from fetchworker.outcomes import Outcome
 from fetchworker.sites.model import Backoff, SiteConfig
 
@@ -136,6 +137,26 @@ class TestCommands:
             parts = shlex.split(command, comments=True)
             if parts[0] == "make":
                 assert {part for part in parts[1:] if "=" not in part} <= targets, command
+
+
+def test_what_to_install_is_told_in_one_way(pages):
+    """The project is on no index: only a checkout can be installed, with the versions that are tested together."""
+    sources = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "fetchworker").rglob("*.py")}
+    texts = {name: page.text for name, page in pages.items()}
+    texts |= {name: path.read_text(encoding="utf-8") for name, path in sources.items()}
+    wrong = {name: re.findall(r"pip install [^\n]*fetchworker(?:\[|\b(?![.-]))", text) for name, text in texts.items()}
+    assert {name: found for name, found in wrong.items() if found} == {}
+    for extra in ("store", "media"):
+        assert how_to_install(extra) in texts["docs/database.md" if extra == "store" else "docs/media.md"]
+        assert f"\n{extra} = [" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_what_scrapys_own_tests_expect_otherwise(pages):
+    """The lists of tests/conformance, test by test."""
+    lists = runpy.run_path(str(ROOT / "tests" / "conformance" / "test_conformance_scrapy.py"))["FAILURES"]
+    rows = pages["docs/download.md"].rows("test of Scrapy's")
+    for column, profile in ((1, None), (2, "chrome")):
+        assert {words(row[0])[0] for row in rows if row[column] == "fails"} == lists[profile].keys()
 
 
 class TestWords:

@@ -156,12 +156,22 @@ class TestTheCommand:
         assert done.returncode == 0
         assert whole["told"].endswith(next(iter(site.host_map())))
 
-    @pytest.mark.parametrize("place", ["127.0.0.1:22", "user:pw@a.example", "a.example/x", "intranet"])
+    @pytest.mark.parametrize("place", ["127.0.0.1:22", "a.example:22", "intranet"])
     async def test_a_destination_that_may_not_be_reached(self, start, doctor, place):
         done, (whole,) = await doctor((await start()).url, options=("--destination", place))
         assert done.returncode == 1
         assert whole["told"].startswith("--destination: ")
-        assert "pw@" not in done.stdout
+
+    @pytest.mark.parametrize(
+        "place",
+        ["", "a b", "user:pw@a.example", "a.example/x", "a.example?x", "a.example:", "a.example:0", "a.example:99999",
+         "a.example:x", "https://a.example", "::1", "0x7f.1"],
+    )  # fmt: skip
+    def test_what_is_no_place_is_a_wrong_argument(self, project, place):
+        done = project.scrapy("doctor", "--destination", place)
+        assert (done.returncode, done.stdout) == (2, ""), "with proxies and without"
+        assert done.stderr.startswith("scrapy doctor: --destination: write a host")
+        assert "pw" not in done.stderr
 
 
 def _plain(told: str) -> str:

@@ -83,11 +83,17 @@ async def test_repeated_response_headers_are_kept_apart(handler):
     assert any(b", " in cookie for cookie in cookies)
 
 
-@pytest.mark.parametrize("path", ["/echo/%7ea%2fb?sig=%2Fx%2f&q=a+b", "/echo/%7Ea%2Fb", "/echo/a/../b?x=%aF", "/echo?"])
+@pytest.mark.parametrize(
+    "path",
+    ["/echo/%7ea%2fb?sig=%2Fx%2f&q=a+b", "/echo/%7Ea%2Fb", "/echo/a/../b?x=%aF", "/echo?",
+     "/echo/a|b?items=[1]|{2}&q='\"^`"],
+)  # fmt: skip
 async def test_urls_go_out_byte_for_byte(handler, path):
     for url in (f"{URL}{path}", f"http://lab.example{path}"):
         response = await handler.download_request(Request(url, meta={"verbatim_url": True}))
         assert echoed(response)["path"] == path
+        unmarked = echoed(await handler.download_request(Request(url)))["path"]
+        assert f"{URL}{unmarked}" == Request(f"{URL}{path}").url, "what Scrapy has escaped, and nothing else"
     after = await handler.download_request(Request(f"{URL}/echo/plain"))
     assert echoed(after)["path"] == "/echo/plain", "the target of one request is not that of the next"
 

@@ -167,7 +167,8 @@ except ConfigError as exc:
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
     assert first == "True False"
-    assert second == ("FETCHWORKER_MEDIA_STORE: s3:// needs fsspec: pip install 'fetchworker[media]', or name a folder")
+    told = "pip install -c constraints.txt -e '.[media]'"
+    assert second == f"FETCHWORKER_MEDIA_STORE: s3:// needs fsspec: {told}, or name a folder"
 
 
 def test_the_variables(tmp_path):

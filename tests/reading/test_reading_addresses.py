@@ -20,7 +20,17 @@ def test_addresses(url, host, query):
     assert addresses.query(url) == query
 
 
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [("/b", "https://shop.example/b"), ("//c.example/", "https://c.example/"), ("https://[b", None), ("//[b]x", None)],
+)
+def test_links_are_joined_or_are_none(link, expected):
+    assert addresses.joined("https://shop.example/a", link) == expected
+
+
 @given(st.text(max_size=60))
 def test_never_fails(text):
     addresses.host(text)
     addresses.query(f"http://{text}")
+    addresses.joined("https://shop.example/a", text)
+    addresses.joined("https://shop.example/a", f"//{text}")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -55,6 +58,15 @@ def test_a_damaged_body_gives_whole_items_or_says_what_it_misses(spiders, demo_p
     chosen, params = called(spiders, *work)
     with suppress(ContractError, OutcomeError):
         checked(chosen, replace(page, body=mutated(page.body, seed)), params)
+
+
+def test_the_long_run_takes_a_refusal_that_a_parser_tells_for_an_answer():
+    root = Path(__file__).resolve().parents[2]
+    options = ("--times", "1", "--seed", "12", "--only", "threads profile")  # a shell without data
+    command = [sys.executable, "benchmarks/mutations.py", *options]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "0 gave items        1 lacked something" in done.stdout
 
 
 @pytest.mark.parametrize(("site", "operation"), WORK)

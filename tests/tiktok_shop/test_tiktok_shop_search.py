@@ -26,6 +26,12 @@ def test_a_page_of_hits(site):
     assert found.state == {"given": ["1729000000000000101", "1729000000000000102"]}
 
 
+def test_an_address_that_cannot_be_read_is_that_of_the_number(site):
+    broken = {"canonical_url": "https://[shop.tiktok.com/gb/pdp/becher/1"}
+    first, _ = site.parsed("search", site.results(site.card(1, seo_url=broken), more=None), query="becher").items
+    assert first.url.endswith("/1729000000000000101")
+
+
 def test_recommendations_are_no_hits(site):
     found = site.parsed("search", site.results(), query="becher")
     assert [item.kind for item in found.items] == ["search_page"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from fetchworker.contracts import Fetch
 from fetchworker.spiders.reading import addresses
@@ -100,11 +100,8 @@ def plain(href: str | None) -> str | None:
 
 def absolute(href: str | None) -> str | None:
     """A link of a page as an absolute web address."""
-    try:
-        found = urljoin(f"{HOME}/", (href or "").strip()) if href else ""
-    except ValueError:
-        return None
-    return found if found.startswith(("https://", "http://")) and addresses.host(found) else None
+    found = addresses.joined(f"{HOME}/", href.strip()) if href else None
+    return found if found and found.startswith(("https://", "http://")) and addresses.host(found) else None
 
 
 def outside(href: str | None) -> str | None:

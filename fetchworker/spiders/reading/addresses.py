@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 
 def split(url: str | None) -> SplitResult:
@@ -11,6 +11,14 @@ def split(url: str | None) -> SplitResult:
         return urlsplit(url or "")
     except ValueError:
         return urlsplit("")
+
+
+def joined(base: str, link: str) -> str | None:
+    """A link as a page writes it, with what the page's own address adds; None when it cannot be read."""
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return None
 
 
 def query(url: str | None) -> dict[str, str]:

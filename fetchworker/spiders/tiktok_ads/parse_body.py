@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
 from fetchworker.errors import ContractError
 from fetchworker.items import Media
-from fetchworker.spiders.reading import html
+from fetchworker.spiders.reading import addresses, html
 from fetchworker.spiders.reading.values import count, flag, instant, link, mapping, seconds, text
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def data(page: Page) -> Mapping[str, Any]:
 
 def asked_of(page: Page, name: str) -> str | None:
     """What the answer's own address asked for."""
-    return dict(parse_qsl(urlsplit(page.url or "").query)).get(name)
+    return addresses.query(page.url).get(name)
 
 
 def total(found: Mapping[str, Any]) -> int | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from fetchworker.items import SearchResult
+from fetchworker.spiders.reading import addresses
 from fetchworker.spiders.reading.values import count, dig, flag, ident, mapping, sequence, text
 from fetchworker.spiders.tiktok_shop import contract
 from fetchworker.spiders.tiktok_shop.parse_values import picture, price, rating, shown
@@ -77,8 +77,8 @@ def _sold(card: Mapping[str, Any]) -> int | None:
 def _url(card: Mapping[str, Any], number: str | None) -> str | None:
     told = card.get("seo_url")
     path = text(told) if isinstance(told, str) else text(dig(told, "canonical_url"))
-    if path:
-        return urljoin(contract.SHOP, path)
+    if path and (address := addresses.joined(contract.SHOP, path)):
+        return address
     return contract.product_url(number) if number else None
 
 
