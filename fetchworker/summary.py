@@ -9,6 +9,7 @@ from scrapy import signals
 
 from fetchworker.contracts import CAP, END, LIMIT, REPEATS
 from fetchworker.exports.drift import MANIFEST
+from fetchworker.exports.ending import LINES_LOST
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Summary:
         logger.info("%s ended (%s): %s", spider.name, reason, told)
         for line in drift(self._crawler.stats.get_stats()):
             logger.warning("%s; `scrapy parse-file --manifest %s` replays them", line, records.drift.folder / MANIFEST)
+        if lost := self._crawler.stats.get_value(LINES_LOST):
+            logger.error("%d lines could not be written", lost)
         if records.failures:
             logger.warning("%d requests failed, see %s", records.failures, records.failures_path)
         if records.rejects:

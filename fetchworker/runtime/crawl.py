@@ -11,14 +11,15 @@ import logging
 import secrets
 import time
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from fetchworker.errors import ExportError, RedisUnavailableError
+from fetchworker.errors import RedisUnavailableError
 from fetchworker.exports.completion import not_done
+from fetchworker.exports.ending import give_up
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
@@ -311,14 +312,11 @@ class Runtime:
     @cached_property
     def records(self) -> CrawlRecords:
         """The crawl's failures, rejected items and evidence."""
-        return CrawlRecords(self.folder)
+        return CrawlRecords(self.folder, partial(give_up, self._crawler))
 
     def _not_done(self, request: Request, error: BaseException) -> None:
         """Keep the request that has to be done again."""
-        try:
-            self.record_failure(request, error, None)
-        except ExportError as exc:
-            logger.error("%s: the failure of %s is not written", exc, request.url)  # noqa: TRY400  # it says it all
+        self.record_failure(request, error, None)
 
     def count(self, name: str, by: int = 1) -> None:
         """Add to a stat under ``fetchworker/``."""

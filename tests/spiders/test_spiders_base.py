@@ -26,7 +26,7 @@ class Recorder:
     crawl_id = "c1"
 
     def __init__(self, folder):
-        self.records = CrawlRecords(folder)
+        self.records = CrawlRecords(folder, lost=pytest.fail)
         self.failures: list = []
         self.counts: list[str] = []
         self.dropped: list[str] = []
