@@ -47,8 +47,17 @@ class Command(ScrapyCrawl):
             self.exitcode = refused
             return
         super().run(args, opts)
+        self._tell_killed()
         if self.exitcode == 0 and any(not _succeeded(crawler) for crawler in self._crawlers):
             self.exitcode = FAILED
+
+    def _tell_killed(self) -> None:
+        """A crawl that was forced to stop has not closed: what it leaves is written down here."""
+        from fetchworker.summary import abandon  # noqa: PLC0415  # keeps `scrapy list` light
+
+        for crawler in self._crawlers:
+            if crawler.engine is not None and crawler.stats.get_value("finish_reason") is None:
+                abandon(crawler)
 
     def _refused(self, name: str, opts: argparse.Namespace) -> int:
         """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""

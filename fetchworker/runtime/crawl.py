@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: items of a response that wait for the database or for media at once; each is a task per response, with items or not
 STORING_ITEMS = 8
+#: the meta key of a request that has its failure line
+RECORDED = "fw_recorded"
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
@@ -329,5 +331,6 @@ class Runtime:
         record["evidence_file"] = meta.get("fw_evidence")
         self.count(f"failed/{self.site}/{record['type']}")
         self.records.failure(record)
+        meta[RECORDED] = True
         with bound(**from_meta(meta, self.site)):
             logger.warning("%s failed: %s (%s)", request.url, record["type"], record["message"])
