@@ -15,6 +15,7 @@
     │   └── SchemeDeniedError       by its scheme: neither http nor https
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
+    ├── UnfinishedError             the crawl was ended before the call was done (UNFINISHED)
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
     │   └── RefusedError            the database works, and will not take these values
@@ -130,6 +131,12 @@ class ItemInvalidError(FetchworkerError):
     """An item breaks the item contract; the message lists the fields."""
 
     type = "CONTRACT_ERROR"
+
+
+class UnfinishedError(FetchworkerError):
+    """The crawl was ended from outside, or gave up, before a call was done: nothing is wrong with the call."""
+
+    type = "UNFINISHED"
 
 
 class ExportError(FetchworkerError):

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from fetchworker.contracts import CAP, END, LIMIT, REPEATS
+from fetchworker.errors import UnfinishedError
 from fetchworker.exports.drift import MANIFEST
-from fetchworker.exports.feeds import LINES_LOST
+from fetchworker.exports.ending import LINES_LOST
 from fetchworker.runtime import Runtime
+from fetchworker.runtime.crawl import RECORDED
 
 if TYPE_CHECKING:
     from typing import Self
@@ -42,10 +44,28 @@ class Summary:
         logger.info("%s ended (%s): %s", spider.name, reason, told)
         for line in drift(self._crawler.stats.get_stats()):
             logger.warning("%s; `scrapy parse-file --manifest %s` replays them", line, records.drift.folder / MANIFEST)
+        if lost := self._crawler.stats.get_value(LINES_LOST):
+            logger.error("%d lines could not be written", lost)
         if records.failures:
             logger.warning("%d requests failed, see %s", records.failures, records.failures_path)
         if records.rejects:
             logger.warning("%d items rejected, see %s", records.rejects, records.rejects_path)
+
+
+def abandon(crawler: Crawler) -> None:
+    """Write down what a crawl that was killed had in work, and say how far it came."""
+    runtime, engine = Runtime.of(crawler), crawler.engine
+    slot = engine._slot if engine else None  # noqa: SLF001  # no public way to see it
+    if slot is None:
+        return
+    left = getattr(slot.scheduler, "left", tuple)
+    for request in [*slot.inprogress, *left()]:
+        if not request.meta.get(RECORDED):
+            runtime.record_failure(request, UnfinishedError("the crawl was killed before it was done"), None)
+    runtime.records.close()
+    logger.info("%s ended (killed): %s", runtime.site, summary(crawler.stats.get_stats()))
+    if runtime.records.failures:
+        logger.warning("%d requests failed, see %s", runtime.records.failures, runtime.records.failures_path)
 
 
 def summary(stats: dict[str, Any]) -> str:

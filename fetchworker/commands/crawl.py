@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _GOOD = frozenset({"finished", "idle", "closespider_itemcount", "closespider_pagecount", "closespider_timeout"})
 #: failures that are the site's answer: what was asked for is not there
 _ANSWERED = "/NOT_FOUND_UPSTREAM"
+#: beginnings of stats that count what was not written: lines of ours, and whole feeds
+_LOST = ("fetchworker/lines_lost", "feedexport/failed_count/")
 
 FAILED = 1
 BAD_USE = 2
@@ -33,7 +35,8 @@ class Command(ScrapyCrawl):
             "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
             "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
-            "1 failed (also: every request failed), 2 wrong arguments or configuration."
+            "1 failed (also: every request failed, or an output was not written whole), 2 wrong arguments or "
+            "configuration, or an output that cannot be written."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -44,13 +47,24 @@ class Command(ScrapyCrawl):
             self.exitcode = refused
             return
         super().run(args, opts)
+        self._tell_killed()
         if self.exitcode == 0 and any(not _succeeded(crawler) for crawler in self._crawlers):
             self.exitcode = FAILED
+
+    def _tell_killed(self) -> None:
+        """A crawl that was forced to stop has not closed: what it leaves is written down here."""
+        from fetchworker.summary import abandon  # noqa: PLC0415  # keeps `scrapy list` light
+
+        for crawler in self._crawlers:
+            if crawler.engine is not None and crawler.stats.get_value("finish_reason") is None:
+                abandon(crawler)
 
     def _refused(self, name: str, opts: argparse.Namespace) -> int:
         """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""
         from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
+        from fetchworker.download.trust import ca_bundle  # noqa: PLC0415  # as above
         from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
+        from fetchworker.exports.feeds import check_feeds  # noqa: PLC0415  # as above
         from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
         from fetchworker.sites import check_profiles  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
@@ -70,6 +84,8 @@ class Command(ScrapyCrawl):
             environment, sites = load_configuration(self.settings)
             check_profiles(sites, profile_names())
             check_state_dir(environment)
+            ca_bundle(environment)
+            check_feeds(self.settings)
             if issubclass(spider, SiteSpider) and not opts.spargs:
                 wait_for_queue(environment)
         except FetchworkerError as exc:
@@ -87,7 +103,8 @@ def _succeeded(crawler: Crawler) -> bool:
     stats = crawler.stats.get_stats()
     failed = any(name.startswith("fetchworker/failed/") and not name.endswith(_ANSWERED) for name in stats)
     nothing = not stats.get("item_scraped_count")
-    return stats.get("finish_reason") in _GOOD and not (failed and nothing)
+    lost = any(name.startswith(_LOST) for name in stats)
+    return stats.get("finish_reason") in _GOOD and not lost and not (failed and nothing)
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -12,6 +12,7 @@ import base64
 import logging
 import time
 from dataclasses import replace
+from functools import cached_property
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
@@ -73,7 +74,11 @@ class CurlDownloadHandler(BaseDownloadHandler):
         self._proxy_encoding = settings.get("HTTPPROXY_AUTH_ENCODING")
         self._dataloss_warned = False
         self._egress = Runtime.of(crawler).egress
-        self._pool = _pool_of(crawler)
+
+    @cached_property
+    def _pool(self) -> ClientPool:
+        """Asked for by requests: of what is wrong when the handler is made, Scrapy says "Unsupported URL scheme"."""
+        return _pool_of(self.crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -87,6 +92,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             ProxyExhaustedError: a proxy is required and none was chosen; nothing was sent.
             ProxyAuthError: the proxy answered 407.
             EgressDeniedError: it may not go there; nothing was sent.
+            ConfigError: the connections cannot be made as configured.
             scrapy.exceptions: its family of download errors for everything else.
         """
         wire: Wire | None = request.meta.get(WIRE)

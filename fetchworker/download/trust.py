@@ -42,8 +42,11 @@ def _write(path: Path, content: bytes) -> None:
     """Whole or not at all: other processes read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def connect_to_entries(host_map: Mapping[str, str]) -> tuple[bytes, ...]:

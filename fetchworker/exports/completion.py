@@ -17,7 +17,8 @@ from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider
 
 from fetchworker.errors import ExportError, StorageError
-from fetchworker.exports.feeds import EXPORT_ERROR, feeds_durable
+from fetchworker.exports.ending import EXPORT_ERROR
+from fetchworker.exports.feeds import feeds_durable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -86,6 +87,7 @@ class CompletionMiddleware:
                 self._not_done(response.request, progress.lost)
         except ExportError as exc:
             logger.error("%s: the crawl stops, lines may be missing", exc)  # noqa: TRY400  # no bug of ours
+            self._crawler.signals.send_catch_log(not_done, request=response.request, error=exc)
             raise CloseSpider(EXPORT_ERROR) from exc
         finally:
             self._open.pop(id(response), None)

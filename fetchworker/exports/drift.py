@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from fetchworker.exports.private import private_folder, private_opener
 from fetchworker.telemetry.redaction import MASK, MIN_SECRET, hide_registered
 
 if TYPE_CHECKING:
@@ -60,11 +61,13 @@ class DriftRecords:
             if number > KEPT_MAX or self._alike[operation, lacks] >= KEPT_ALIKE:
                 return None
             self._alike[operation, lacks] += 1
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder.parent)
+            private_folder(self.folder)
             name = f"{operation}-{number}.body"
-            (self.folder / name).write_bytes(presentable(page.body, secrets))
+            with open(self.folder / name, "wb", opener=private_opener) as body:  # Path.open has no opener
+                body.write(presentable(page.body, secrets))
             row = {"file": name, "site": site, "operation": operation, **_told(page), "lacks": lacks}
-            with (self.folder / MANIFEST).open("ab") as manifest:
+            with open(self.folder / MANIFEST, "ab", opener=private_opener) as manifest:  # as above
                 manifest.write(orjson.dumps(row) + b"\n")
             return f"{self.folder.name}/{name}"
 

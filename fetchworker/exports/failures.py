@@ -11,20 +11,32 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from fetchworker.errors import ExportError
 from fetchworker.exports.drift import DriftRecords
 from fetchworker.exports.lines import LineFile
+from fetchworker.exports.private import PRIVATE_FILE, private_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
 class CrawlRecords:
-    """The record files of one crawl."""
+    """The record files of one crawl.
 
-    def __init__(self, folder: Path) -> None:
+    Attributes:
+        failures: how many failure lines are written.
+        rejects: how many rejected items are.
+
+    They hold what callers sent, passwords and cookies too: nobody else may read them. ``lost`` is called when a line
+    cannot be written.
+    """
+
+    def __init__(self, folder: Path, lost: Callable[[ExportError], None]) -> None:
         self.folder = folder
         self.failures = 0
         self.rejects = 0
+        self._lost = lost
         self._files: dict[str, LineFile] = {}
         self.drift = DriftRecords(folder / "drift")
 
@@ -40,23 +52,37 @@ class CrawlRecords:
 
     def failure(self, record: dict[str, Any]) -> None:
         """Write one failure line."""
-        self.failures += 1
-        self._write(self.failures_path, record)
+        self.failures += self._write(self.failures_path, record)
 
     def reject(self, record: dict[str, Any]) -> None:
         """Write one rejected item with its reason."""
-        self.rejects += 1
-        self._write(self.rejects_path, record)
+        self.rejects += self._write(self.rejects_path, record)
 
-    def _write(self, path: Path, record: dict[str, Any]) -> None:
+    def _write(self, path: Path, record: dict[str, Any]) -> int:
+        """The number of lines written: 0 for a lost one."""
+        stamped = {"at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **record}
+        try:
+            self._file(path).write(orjson.dumps(stamped, default=str) + b"\n")
+        except ExportError as exc:
+            self._lost(exc)
+            return 0
+        return 1
+
+    def _file(self, path: Path) -> LineFile:
         file = self._files.get(path.name)
         if file is None:
-            file = self._files[path.name] = LineFile(path)
-        stamped = {"at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **record}
-        file.write(orjson.dumps(stamped, default=str) + b"\n")
+            try:
+                private_folder(path.parent)
+            except OSError as exc:
+                raise ExportError(f"cannot write {path}: {exc.strerror or exc}") from exc
+            file = self._files[path.name] = LineFile(path, mode=PRIVATE_FILE)
+        return file
 
     def close(self) -> None:
         """Put everything on disk."""
         for file in self._files.values():
-            file.close()
+            try:
+                file.close()
+            except ExportError as exc:
+                self._lost(exc)
         self._files.clear()

@@ -10,12 +10,14 @@ import asyncio
 import errno
 import fcntl
 import os
+import stat
 from pathlib import Path
 from typing import Self
 
 import orjson
 
 from fetchworker.errors import ExportError
+from fetchworker.exports.probe import being_written
 
 #: how long (seconds) a batch gathers lines before it is synced
 BATCH_WINDOW = 0.01
@@ -29,7 +31,7 @@ class LineFile:
     two processes may append to one file.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False, mode: int = 0o644) -> None:
         self.path = Path(path)
         # counts of lines: a line is on disk when the second count has passed it
         self._written = self._synced = 0
@@ -38,7 +40,7 @@ class LineFile:
         self._batch: asyncio.Task[None] | None = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, mode)
             self.repaired = self._start_anew() if overwrite else self._repair()
             fcntl.flock(self._fd, fcntl.LOCK_SH)
         except OSError as exc:
@@ -51,9 +53,7 @@ class LineFile:
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(self._fd)
-                raise ExportError(
-                    f"{self.path} is being written by another process: append (-o), or name another"
-                ) from None
+                raise being_written(self.path) from None
             os.ftruncate(self._fd, 0)
         return 0
 
@@ -79,7 +79,7 @@ class LineFile:
         """Append one line, its line end included.
 
         Raises:
-            ExportError: the disk took less than the line; what it took is cut off again.
+            ExportError: the disk took less than the line; what it took is taken back.
         """
         if self.failed is not None:
             raise self.failed
@@ -95,8 +95,29 @@ class LineFile:
         self._written += 1
 
     def _take_back(self, written: int) -> None:
-        size = os.fstat(self._fd).st_size
-        os.ftruncate(self._fd, size - written)
+        """Undo the half line that this process has just written, and nothing that another one wrote behind it."""
+        if not stat.S_ISREG(os.fstat(self._fd).st_mode):
+            return  # what a pipe took is gone
+        end = os.lseek(self._fd, 0, os.SEEK_CUR)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = os.fstat(self._fd).st_size == end
+        except BlockingIOError:
+            alone = False
+        if alone:
+            os.ftruncate(self._fd, end - written)
+        else:
+            self._blank(end - written, written)
+        fcntl.flock(self._fd, fcntl.LOCK_SH)
+
+    def _blank(self, start: int, length: int) -> None:
+        """Put blanks, which JSON allows before a line, where the half line was."""
+        flags = fcntl.fcntl(self._fd, fcntl.F_GETFL)
+        fcntl.fcntl(self._fd, fcntl.F_SETFL, flags & ~os.O_APPEND)  # with it Linux writes at the end alone
+        try:
+            os.pwrite(self._fd, b" " * length, start)
+        finally:
+            fcntl.fcntl(self._fd, fcntl.F_SETFL, flags)
 
     async def durable(self) -> None:
         """Return when every line written so far is on disk.
@@ -118,13 +139,20 @@ class LineFile:
         try:
             await asyncio.get_running_loop().run_in_executor(None, _fdatasync, self._fd, self.path)
             self._synced = covered
+        except ExportError as exc:
+            self.failed = exc  # the kernel reports a lost page once: a later sync would say that all is well
+            raise
         finally:
             self._batch = None
 
     def sync(self) -> None:
         """Put everything on disk now, blocking."""
         covered = self._written
-        _fdatasync(self._fd, self.path)
+        try:
+            _fdatasync(self._fd, self.path)
+        except ExportError as exc:
+            self.failed = exc  # as above
+            raise
         self._synced = covered
 
     def close(self) -> None:

@@ -11,14 +11,15 @@ import logging
 import secrets
 import time
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from fetchworker.errors import ExportError, RedisUnavailableError
+from fetchworker.errors import RedisUnavailableError
 from fetchworker.exports.completion import not_done
+from fetchworker.exports.ending import give_up
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: items of a response that wait for the database or for media at once; each is a task per response, with items or not
 STORING_ITEMS = 8
+#: the meta key of a request that has its failure line
+RECORDED = "fw_recorded"
 T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
@@ -311,14 +314,11 @@ class Runtime:
     @cached_property
     def records(self) -> CrawlRecords:
         """The crawl's failures, rejected items and evidence."""
-        return CrawlRecords(self.folder)
+        return CrawlRecords(self.folder, partial(give_up, self._crawler))
 
     def _not_done(self, request: Request, error: BaseException) -> None:
         """Keep the request that has to be done again."""
-        try:
-            self.record_failure(request, error, None)
-        except ExportError as exc:
-            logger.error("%s: the failure of %s is not written", exc, request.url)  # noqa: TRY400  # it says it all
+        self.record_failure(request, error, None)
 
     def count(self, name: str, by: int = 1) -> None:
         """Add to a stat under ``fetchworker/``."""
@@ -331,5 +331,6 @@ class Runtime:
         record["evidence_file"] = meta.get("fw_evidence")
         self.count(f"failed/{self.site}/{record['type']}")
         self.records.failure(record)
+        meta[RECORDED] = True
         with bound(**from_meta(meta, self.site)):
             logger.warning("%s failed: %s (%s)", request.url, record["type"], record["message"])

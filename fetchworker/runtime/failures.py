@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import IgnoreRequest
 
 from fetchworker.errors import FetchworkerError, OutcomeError
+from fetchworker.telemetry.redaction import hide_userinfo
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -25,7 +26,7 @@ def failure_record(request: Request, error: BaseException, site: str, *, downloa
     return {
         "request_id": meta.get("fw_request_id"),
         "site": site,
-        "url": request.url,
+        "url": hide_userinfo(request.url),
         "method": request.method,
         **_call_of(meta),
         **_told(error, downloaded=downloaded),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import ConfigError
+from fetchworker.exports.probe import check_folder
 from fetchworker.proxies import ProxyManager
 from fetchworker.telemetry.redaction import register_secret
 
@@ -33,11 +33,13 @@ def check_state_dir(environment: Environment) -> None:
         ConfigError: it cannot.
     """
     folder = environment.state_dir
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
-    if not os.access(existing, os.W_OK | os.X_OK):
+    try:
+        check_folder(folder)
+    except OSError as exc:
+        why = exc.strerror or exc
         raise ConfigError(
-            f"FETCHWORKER_STATE_DIR: {folder} cannot be written; make it writable, or name another folder"
-        )
+            f"FETCHWORKER_STATE_DIR: {folder} cannot be written ({why}); make it writable, or name another folder"
+        ) from exc
 
 
 def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:

@@ -26,6 +26,7 @@ from fetchworker.errors import (
     ProxyExhaustedError,
     RedisUnavailableError,
     SessionError,
+    UnfinishedError,
 )
 from fetchworker.runtime import Runtime
 from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
@@ -49,7 +50,10 @@ __all__ = ["SiteSpider", "operation"]
 #: pages above this size (bytes) are parsed in a thread, so that the loop goes on
 _THREAD_ABOVE = 512 * 1024
 #: errors that every other way would meet as well
-_NO_OTHER_WAY = (CloseSpider, ArgumentError, ConfigError, ProxyExhaustedError, RedisUnavailableError, SessionError)
+_NO_OTHER_WAY = (
+    *(CloseSpider, ArgumentError, ConfigError, ProxyExhaustedError, RedisUnavailableError, SessionError),
+    UnfinishedError,
+)
 #: outcomes that another strategy cannot better
 _FINAL_OUTCOMES = frozenset({"not_found", "gone", "private"})
 
@@ -284,14 +288,18 @@ class SiteSpider(Spider):
         assert request is not None
         assert self.runtime
         strategy, _, name = request.meta["fw_strategy"]
+        if isinstance(error, asyncio.CancelledError):
+            error = UnfinishedError("the crawl was ended while it waited for the answer")
         final = isinstance(error, OutcomeError) and error.outcome in _FINAL_OUTCOMES
         call = self.load_call(request.meta["fw_call"])
         if not final and self._other_way(request.meta) and not isinstance(error, _NO_OTHER_WAY):
-            self.logger.info("%s %s: strategy %s failed (%s), trying the next", self.name, call.operation, name, error)
-            self.runtime.count(f"strategy_failed/{self.name}/{call.operation}/{name}")
+            if not self.runtime.ending():  # else the queue keeps the next way, and nobody tries it here
+                told = (self.name, call.operation, name, error)
+                self.logger.info("%s %s: strategy %s failed (%s), trying the next", *told)
+                self.runtime.count(f"strategy_failed/{self.name}/{call.operation}/{name}")
             yield self._again(request, call, strategy + 1)
             return
-        shell = load_items(request.meta.get("fw_shell", ()))
+        shell = [] if isinstance(error, UnfinishedError) else load_items(request.meta.get("fw_shell", ()))
         stamp = self._stamp(call, request.url)
         for place, item in enumerate(shell):  # less than the site has, and marked so: better than nothing
             stamp(item, place)

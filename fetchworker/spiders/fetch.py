@@ -57,6 +57,8 @@ class FetchParams(Params):
             good = None
         if not good:
             raise ValueError("an address that begins with http:// or https:// and a host is expected")
+        if "@" in parts.netloc:  # it would be written down wherever the address is
+            raise ValueError("no user name or password may be in an address: send an Authorization header")
         return value
 
     @model_validator(mode="after")

@@ -29,6 +29,7 @@ SECRET_NAMES: Final = frozenset(
 _FEW = 16
 
 _FIELD_WORDS = ("passw", "secret", "key", "token")
+_QUERY_WORDS = ("token=", "sig=", "signature=", "auth=")
 
 # Quantifiers are possessive or bounded: the text may come from a hostile page.
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\++"[^"\\]*(?:\\(?!")[^"\\]*)*)"""
@@ -39,6 +40,11 @@ _HEADER = rf"""
 _FIELD = rf"""
     ((?:password|passwd|secret|api[_-]?key|access[_-]?token)\\*["']?\s{{0,4}}[:=]\s{{0,4}})
     (?:{_QUOTED} | \\*["']?[^\s"',;&}}\\]++)"""
+# token=, id_token=, X-Amz-Signature=: in a query, or in a fragment
+_QUERY = r"""
+    ((?:[?&;\#]|\\u0026) (?:[\w-]{0,32}[_-])? (?:token|sig|signature|auth)=)
+    [^\s&;\#"'<>\\]+"""
+_USERINFO = r"^([a-z][a-z0-9+.-]*://)[^/?\#]*@"
 _SCHEME = r"\b(Basic|Bearer)[ \t]+([A-Za-z0-9+/=._~-]{8,4096})"
 # the first form is for passwords with an @, / ? or # that should have been percent-encoded
 _URL = r"""
@@ -120,6 +126,11 @@ def hide_registered(text: str) -> str:
     return _secrets.hide(text)
 
 
+def hide_userinfo(url: str) -> str:
+    """``url`` without a user name and password, and otherwise as it is."""
+    return _pattern(_USERINFO).sub(rf"\1{MASK}@", url, count=1) if "@" in url else url
+
+
 def redact(text: str) -> str:
     """``text`` without credentials."""
     text = _secrets.hide(text)
@@ -128,6 +139,8 @@ def redact(text: str) -> str:
         text = _pattern(_HEADER).sub(rf"\1\2{MASK}", text)
     if any(word in lower for word in _FIELD_WORDS):
         text = _pattern(_FIELD).sub(rf"\1{MASK}", text)
+    if "=" in lower and any(word in lower for word in _QUERY_WORDS):
+        text = _pattern(_QUERY).sub(rf"\1{MASK}", text)
     if "basic" in lower or "bearer" in lower:
         text = _pattern(_SCHEME).sub(_scheme, text)
     if "@" in text:

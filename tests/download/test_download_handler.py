@@ -22,7 +22,7 @@ from scrapy.exceptions import (
 
 from fetchworker.demo.proxy import ProxyServer
 from fetchworker.download.wire import WIRE, Wire
-from fetchworker.errors import ProxyAuthError, ProxyExhaustedError, ProxyFailedError
+from fetchworker.errors import ConfigError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
 from fetchworker.proxies import parse_proxies
 from fetchworker.sessions import Session
 
@@ -300,3 +300,9 @@ async def test_file_descriptors_do_not_grow(handler, lab):
     for number in range(100):
         await once(number)
     assert open_files() <= before + 4
+
+
+async def test_what_is_wrong_with_the_certificates_is_told_as_what_it_is(make_handler, monkeypatch):
+    monkeypatch.setenv("FETCHWORKER_STATE_DIR", "/proc/x")
+    with pytest.raises(ConfigError, match="FETCHWORKER_CA_FILE: cannot make a bundle"):
+        await make_handler().download_request(Request(f"{URL}/status/200"))

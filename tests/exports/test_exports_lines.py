@@ -159,3 +159,57 @@ def test_a_killed_process_leaves_every_line_it_wrote(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode == -9
     assert [orjson.loads(line)["n"] for line in path.read_bytes().splitlines()] == list(range(20))
+
+
+async def test_a_failed_sync_is_not_forgotten(tmp_path, monkeypatch):
+    file = LineFile(tmp_path / "a.jsonl")
+    file.write(b"1\n")
+    monkeypatch.setattr(os, "fdatasync", full)
+    with pytest.raises(ExportError, match="cannot sync"):
+        await file.durable()
+    monkeypatch.undo()  # the kernel tells it once
+    with pytest.raises(ExportError, match="cannot sync"):
+        await file.durable()
+    with pytest.raises(ExportError, match="cannot sync"):
+        file.write(b"2\n")
+    file.close()
+
+
+def test_a_failed_sync_that_blocks_is_not_forgotten_either(tmp_path, monkeypatch):
+    file = LineFile(tmp_path / "a.jsonl")
+    file.write(b"1\n")
+    monkeypatch.setattr(os, "fdatasync", full)
+    with pytest.raises(ExportError, match="cannot sync"):
+        file.sync()
+    monkeypatch.undo()
+    with pytest.raises(ExportError, match="cannot sync"):
+        file.write(b"2\n")
+    file.close()
+
+
+def test_a_half_line_is_taken_back_and_not_what_another_process_wrote_behind_it(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    with LineFile(path) as other, LineFile(path) as file:
+
+        def half(fd, line, real=os.write):
+            monkeypatch.undo()
+            written = real(fd, line[:4])
+            other.write(b'{"n":2}\n')
+            return written
+
+        monkeypatch.setattr(os, "write", half)
+        with pytest.raises(ExportError, match="no space left"):
+            file.write(b'{"n":1}\n')
+        other.write(b'{"n":3}\n')
+    assert [orjson.loads(line)["n"] for line in path.read_bytes().splitlines()] == [2, 3]
+
+
+def test_a_half_line_at_the_end_of_a_file_that_others_write_joins_no_line(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    with LineFile(path) as other, LineFile(path) as file:
+        monkeypatch.setattr(os, "write", lambda fd, line, real=os.write: real(fd, line[:3]))
+        with pytest.raises(ExportError, match="no space left"):
+            file.write(b'{"n":1}\n')
+        monkeypatch.undo()
+        other.write(b'{"n":2}\n')
+    assert [orjson.loads(line)["n"] for line in path.read_bytes().splitlines()] == [2]

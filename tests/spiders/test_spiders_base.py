@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from itertools import pairwise
@@ -26,10 +27,14 @@ class Recorder:
     crawl_id = "c1"
 
     def __init__(self, folder):
-        self.records = CrawlRecords(folder)
+        self.records = CrawlRecords(folder, lost=pytest.fail)
         self.failures: list = []
         self.counts: list[str] = []
         self.dropped: list[str] = []
+        self.ends = False
+
+    def ending(self):
+        return self.ends
 
     def count(self, name, by=1):
         self.counts.append(name)
@@ -121,6 +126,20 @@ async def test_a_block_to_the_last_try_leads_to_the_next_way(spider):
     assert second.meta["fw_strategy"] == [1, 2, "api"]
     assert await failed(spider, second, OutcomeError("blocked", "blocked")) == []
     assert spider.runtime.failures == [("api", "OutcomeError")]
+
+
+async def test_a_crawl_that_ends_keeps_the_next_way_and_says_nothing_of_trying_it(spider, caplog):
+    caplog.set_level("INFO")
+    spider.runtime.ends = True
+    (second,) = await failed(spider, spider.request(spider.started), OutcomeError("blocked", "blocked"))
+    assert second.meta["fw_strategy"] == [1, 2, "api"], "for the queue, where others find it"
+    assert "trying the next" not in caplog.text
+    assert spider.runtime.failures == []
+
+
+async def test_a_request_that_was_cancelled_is_unfinished_and_not_asked_for_another_way(spider):
+    assert await failed(spider, spider.request(spider.started), asyncio.CancelledError()) == []
+    assert spider.runtime.failures == [("page", "UnfinishedError")]
 
 
 async def test_what_is_not_there_is_not_asked_for_another_way(spider):

@@ -1,0 +1,46 @@
+"""Ends a crawl that cannot write what it has to keep."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from scrapy.core.engine import ExecutionEngine
+    from scrapy.crawler import Crawler
+
+    from fetchworker.errors import ExportError
+
+logger = logging.getLogger(__name__)
+
+#: the finish reason of a crawl whose disk refuses
+EXPORT_ERROR = "export_error"
+#: the stat that counts lines which were not written
+LINES_LOST = "fetchworker/lines_lost"
+#: what was told of each crawl
+_told: WeakKeyDictionary[Crawler, set[str]] = WeakKeyDictionary()
+#: tasks that close a crawl, kept so that they are not collected
+_closing: set[asyncio.Task[None]] = set()
+
+
+def give_up(crawler: Crawler, error: ExportError) -> None:
+    """Count a line as lost, and end the crawl with :data:`EXPORT_ERROR`; says each error once."""
+    crawler.stats.inc_value(LINES_LOST)
+    told = _told.setdefault(crawler, set())
+    if error.message in told:
+        return
+    told.add(error.message)
+    logger.error("%s: the crawl stops, nothing more is written there", error)
+    with suppress(RuntimeError):  # a crawl that has not begun, or is over: its stat tells
+        if crawler.engine is not None:
+            task = asyncio.get_running_loop().create_task(_close(crawler.engine))
+            _closing.add(task)
+            task.add_done_callback(_closing.discard)
+
+
+async def _close(engine: ExecutionEngine) -> None:
+    with suppress(RuntimeError):  # it has closed meanwhile
+        await engine.close_spider_async(reason=EXPORT_ERROR)
