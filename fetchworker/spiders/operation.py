@@ -183,8 +183,8 @@ class Resolver:
         if "url" not in arguments or "url" in chosen.params.model_fields:
             return arguments
         url = str(arguments.pop("url"))
-        candidates = [chosen, *self._operations.values()]
-        for candidate, pattern in ((candidate, pattern) for candidate in candidates for pattern in candidate.patterns):
+        places = [(op, pattern) for op in (chosen, *self._operations.values()) for pattern in op.patterns]
+        for candidate, pattern in places:
             match = pattern.match(url)
             if match:
                 found = {key: value for key, value in match.groupdict().items() if value is not None}

@@ -14,7 +14,6 @@ from fetchworker.errors import ArgumentError
 from fetchworker.spiders.base import SiteSpider, operation
 from fetchworker.spiders.requests import dump_call, request_id
 
-
 SPIDERS = get_spider_loader(Settings({"SPIDER_MODULES": ["fetchworker.spiders"]}))
 
 
