@@ -68,7 +68,11 @@ class PriorityQueue(StockQueue):  # type: ignore[misc]  # the library has no hin
         values: dict[str, Any] = self.serializer.loads(raw)
         # a class named in data would be imported; the plain fields hold all that is sent
         values.pop("_class", None)
-        return request_from_dict(values, spider=self.spider)
+        request = request_from_dict(values, spider=self.spider)
+        check = getattr(self.spider, "check_queued", None)
+        if check is not None:
+            check(request)
+        return request
 
 
 class Scheduler(StockScheduler):  # type: ignore[misc]  # as above

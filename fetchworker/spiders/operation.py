@@ -23,6 +23,8 @@ M = TypeVar("M", bound=Callable[..., Iterator[Fetch]])
 RESERVED = ("operation", "session", "priority")
 #: the highest priority, and the lowest below zero
 HIGHEST = 1_000_000_000
+#: the names that stored sessions may have
+SESSION = r"^[A-Za-z0-9._:@-]{1,128}$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +239,7 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _session(value: Any) -> str | None:
-    if value is None or (isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._:@-]{1,128}", value)):
+    if value is None or (isinstance(value, str) and re.fullmatch(SESSION, value)):
         return value
     raise ArgumentError("session: a name of 1 to 128 letters, digits and . _ : @ - is expected")
 
