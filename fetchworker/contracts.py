@@ -52,6 +52,29 @@ def _is_text(value: str) -> bool:
     return True
 
 
+def agree(address: Mapping[str, Any], told: Mapping[str, Any]) -> None:
+    """See that no argument says otherwise than the address that is given beside it.
+
+    Raises:
+        ValueError: naming both.
+    """
+    for name, value in told.items():
+        if value is not None and name in address and str(value).strip() != str(address[name]):
+            raise ValueError(f"{name}={value} contradicts url, which says {name}={address[name]}: give one of them")
+
+
+def alone(params: Params, *beside: str) -> None:
+    """See that an address which is taken as it is stands alone; ``beside`` it may be the limit, say.
+
+    Raises:
+        ValueError: naming the address and what would be ignored.
+    """
+    values = vars(params)
+    ignored = [name for name in params.model_fields_set - {"url", *beside} if values[name] not in (None, False, {})]
+    if values["url"] and ignored:
+        raise ValueError(f"url is taken as it is: leave it out, or {', '.join(sorted(ignored))}")
+
+
 class Paged(Params):
     """Parameters of an operation that turns pages."""
 

@@ -133,6 +133,26 @@ def test_an_argument_that_contradicts_the_address_is_refused(chosen):
     assert resolver.arguments({"shop": "tea", "url": "https://shop.example/tea", **chosen}).call.params.shop == "tea"
 
 
+@pytest.mark.parametrize(
+    ("site", "url", "argument"),
+    [
+        ("ebay", "https://www.ebay.com/sch/i.html?_nkw=tea", {"query": "ink"}),
+        ("ebay", "https://www.ebay.com/sch/i.html?_nkw=tea", {"sold": "true"}),
+        ("walmart", "https://www.walmart.com/search?q=tea", {"query": "ink"}),
+        ("tiktok_shop", "https://shop.tiktok.com/us/s?q=tea", {"query": "ink"}),
+        ("tiktok_ads", "https://library.tiktok.com/ads?region=DE&adv_name=tea", {"query": "ink"}),
+    ],
+)
+def test_an_argument_beside_the_address_of_a_search_is_not_ignored(site, url, argument):
+    found = SPIDERS.load(site).make_resolver()
+    assert found.arguments({"url": url, "limit": "5"}).call.params.limit == 5
+    with pytest.raises(ArgumentError) as caught:
+        found.arguments({"url": url, **argument})
+    told = caught.value.message.partition("fields (* required)")[0]
+    assert "url" in told
+    assert next(iter(argument)) in told
+
+
 def numbers_of(params: type[Params]) -> list[str]:
     return [name for name, field in params.model_fields.items() if "int" in str(field.annotation)]
 
