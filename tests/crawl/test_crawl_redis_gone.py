@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import tempfile
 from contextlib import closing
@@ -137,3 +138,15 @@ def test_one_that_stays_away_ends_the_crawl_and_nothing_is_lost(project, worker,
     failed = [record["params"]["url"] for record in project.records("failures")]
     assert sorted(set(urls(project) + left + failed)) == wanted, told
     assert left
+
+
+def test_a_worker_that_is_told_to_end_does_not_wait(worker, server):
+    process = worker()
+    told = told_until(process, "shared queue")
+    server.stop()
+    told += told_until(process, "Redis is away")
+    process.send_signal(signal.SIGTERM)
+    told += process.communicate(timeout=20)[1].decode()
+    assert "Spider closed (shutdown)" in told
+    assert "Traceback" not in told, told
+    assert "never retrieved" not in told
