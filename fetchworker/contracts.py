@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,17 +24,62 @@ Destination = Literal["navigate", "xhr"]
 END, CAP, LIMIT, REPEATS = "site_end", "site_cap", "limit", "repeats"
 
 
+#: the most items that ``limit`` may ask for
+MOST = 1_000_000_000
+_BITS = 63
+
+
 class Params(BaseModel):
-    """Base of an operation's parameters: an unknown name is an error."""
+    """Base of an operation's parameters: an unknown name is an error, and so is a value that no queue can hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _fits_json(cls, value: Any) -> Any:
+        if isinstance(value, int) and value.bit_length() > _BITS:
+            raise ValueError("a whole number of at most 64 bits is expected")
+        if isinstance(value, str) and not _is_text(value):
+            raise ValueError("it is no UTF-8 text")
+        return value
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half a character
+        return False
+    return True
+
+
+def agree(address: Mapping[str, Any], told: Mapping[str, Any]) -> None:
+    """See that no argument says otherwise than the address that is given beside it.
+
+    Raises:
+        ValueError: naming both.
+    """
+    for name, value in told.items():
+        if value is not None and name in address and str(value).strip() != str(address[name]):
+            raise ValueError(f"{name}={value} contradicts url, which says {name}={address[name]}: give one of them")
+
+
+def alone(params: Params, *beside: str) -> None:
+    """See that an address which is taken as it is stands alone; ``beside`` it may be the limit, say.
+
+    Raises:
+        ValueError: naming the address and what would be ignored.
+    """
+    values = vars(params)
+    ignored = [name for name in params.model_fields_set - {"url", *beside} if values[name] not in (None, False, {})]
+    if values["url"] and ignored:
+        raise ValueError(f"url is taken as it is: leave it out, or {', '.join(sorted(ignored))}")
 
 
 class Paged(Params):
     """Parameters of an operation that turns pages."""
 
     limit: int | None = Field(
-        default=None, ge=1, description="stop after so many items (default: all that the site gives)"
+        default=None, ge=1, le=MOST, description="stop after so many items (default: all that the site gives)"
     )
     cursor: str | None = Field(default=None, description="go on from a `next_cursor` of an earlier crawl")
 

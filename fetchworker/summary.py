@@ -44,8 +44,6 @@ class Summary:
         logger.info("%s ended (%s): %s", spider.name, reason, told)
         for line in drift(self._crawler.stats.get_stats()):
             logger.warning("%s; `scrapy parse-file --manifest %s` replays them", line, records.drift.folder / MANIFEST)
-        if lost := self._crawler.stats.get_value(LINES_LOST):
-            logger.error("%d lines could not be written", lost)
         if records.failures:
             logger.warning("%d requests failed, see %s", records.failures, records.failures_path)
         if records.rejects:

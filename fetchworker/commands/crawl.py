@@ -66,7 +66,7 @@ class Command(ScrapyCrawl):
         from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.exports.feeds import check_feeds  # noqa: PLC0415  # as above
         from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
-        from fetchworker.sites import check_profiles  # noqa: PLC0415  # as above
+        from fetchworker.sites import SiteConfig, check_profiles  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
 
         assert self.crawler_process
@@ -79,14 +79,16 @@ class Command(ScrapyCrawl):
             return BAD_USE
         spider = self.crawler_process.spider_loader.load(name)
         try:
-            if issubclass(spider, SiteSpider) and opts.spargs:
-                spider.make_resolver().arguments(opts.spargs)
+            ours = spider if issubclass(spider, SiteSpider) else None
+            started = ours.make_resolver().arguments(opts.spargs) if ours and opts.spargs else None
             environment, sites = load_configuration(self.settings)
             check_profiles(sites, profile_names())
             check_state_dir(environment)
             ca_bundle(environment)
             check_feeds(self.settings)
-            if issubclass(spider, SiteSpider) and not opts.spargs:
+            if ours and started:
+                ours.check_call(started.call, sites.get(name) or SiteConfig())
+            elif ours:
                 wait_for_queue(environment)
         except FetchworkerError as exc:
             print(f"scrapy crawl {name}: {exc.message}", file=sys.stderr)

@@ -78,6 +78,13 @@ class Environment(BaseSettings):
         description="true to leave a Redis that we started running at the end, or false",
         examples=["true"],
     )
+    redis_patience: float = Field(
+        default=30,
+        ge=0,
+        le=3600,
+        description="the seconds that a Redis which does not answer is waited for",
+        examples=["30"],
+    )
     state_dir: Path = Field(
         default=Path(".fetchworker"), description="the path of a folder for our own state", examples=[".fetchworker"]
     )

@@ -2,7 +2,6 @@
 
 from fetchworker.runtime.crawl import Runtime
 from fetchworker.runtime.parts import (
-    REDIS_LIMIT,
     check_state_dir,
     connect,
     database,
@@ -14,7 +13,6 @@ from fetchworker.runtime.parts import (
 )
 
 __all__ = [
-    "REDIS_LIMIT",
     "Runtime",
     "check_state_dir",
     "connect",

@@ -26,6 +26,7 @@ from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.memory import settle_memory
 from fetchworker.runtime.parts import connect, database, load_configuration, proxy_manager, redis_endpoint
+from fetchworker.runtime.queue import SharedQueue
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
 from fetchworker.signals import QuickSignals
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.proxies import Proxy, ProxyResult
+    from fetchworker.sessions import SessionStore
     from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
@@ -87,6 +89,7 @@ class Runtime:
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
         self._redis: Redis | None = None
+        self._queue: SharedQueue | None = None
         self._redis_lock = asyncio.Lock()
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -132,24 +135,11 @@ class Runtime:
         if self.environment.stores or self.environment.media:
             values["CONCURRENT_ITEMS"] = STORING_ITEMS
         if not self.private:
-            values |= self._shared_queue()
+            self._queue = SharedQueue(self, crawler, redis_endpoint(self.environment))
+            values |= self._queue.settings()
         for name, value in values.items():
             if (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:
                 crawler.settings.set(name, value, priority="spider")
-
-    def _shared_queue(self) -> dict[str, Any]:
-        """Settings of the queue that all workers of a site share (scrapy-redis's classes and key names)."""
-        return {
-            "SCHEDULER": "fetchworker.frontier.scheduler.Scheduler",
-            "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
-            "SCHEDULER_QUEUE_CLASS": "fetchworker.frontier.scheduler.PriorityQueue",
-            "SCHEDULER_SERIALIZER": "fetchworker.frontier.codec",
-            "SCHEDULER_PERSIST": True,
-            **self._redis_settings(),
-        }
-
-    def _redis_settings(self) -> dict[str, Any]:
-        return {"REDIS_URL": redis_endpoint(self.environment).url.get_secret_value()}
 
     def _opened(self) -> None:
         kind = "private" if self.private else "shared queue"
@@ -235,9 +225,10 @@ class Runtime:
             from fetchworker.sessions import RedisSessionStore  # noqa: PLC0415  # needs Redis's library
 
             redis = await self.redis()
-            self._sessions = self._sessions or LiveSessions(
-                RedisSessionStore(redis, ttl=int(self.config.session_ttl or self.environment.session_ttl))
-            )
+            ttl = int(self.config.session_ttl or self.environment.session_ttl)
+            store: SessionStore = RedisSessionStore(redis, ttl=ttl)
+            store = self._queue.patient(store) if self._queue else store
+            self._sessions = self._sessions or LiveSessions(store)
         return self._sessions
 
     async def keep(self, name: str | None, session: Session) -> None:
@@ -277,20 +268,9 @@ class Runtime:
 
     async def seeds(self, parse: Callable[[bytes], T]) -> AsyncIterator[T]:
         """The shared queue's seeds as they come."""
-        from fetchworker.frontier.seeds import SeedReader  # noqa: PLC0415  # only crawls of the shared queue
-
-        settings = self._crawler.settings
-        key = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls") % {"name": self.site}
-        reader = SeedReader(
-            await self.redis(), key, idle_close=settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE"), busy=self._busy
-        )
-        async for seed in reader.read(parse):
-            self.count("seeds/read")
+        assert self._queue
+        async for seed in self._queue.seeds(parse):
             yield seed
-
-    def _busy(self) -> bool:
-        engine = self._crawler.engine
-        return engine is not None and bool(engine.downloader.active)
 
     # ── the database ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from fetchworker.redis import RedisEndpoint
     from fetchworker.sites import Sites
 
-#: seconds that a crawl waits for Redis at its start
-REDIS_LIMIT = 30.0
 _OWN_SPIDERS = "fetchworker.spiders"
 
 
@@ -118,17 +116,18 @@ def redis_endpoint(environment: Environment) -> RedisEndpoint:
     return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
 
 
-async def connect(environment: Environment, *, limit: float = REDIS_LIMIT) -> Redis:
+async def connect(environment: Environment, *, limit: float | None = None) -> Redis:
     """A connection to Redis, once it answers.
 
     Raises:
-        RedisUnavailableError: it does not answer in ``limit`` seconds, or none could be started.
+        RedisUnavailableError: it does not answer in ``limit`` seconds (or as the environment says), or none could be
+            started.
     """
     from fetchworker.redis import connect as connect_to  # noqa: PLC0415  # as above
     from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
 
     endpoint = await asyncio.to_thread(redis_endpoint, environment)
-    await wait_for_redis(endpoint, limit=limit)
+    await wait_for_redis(endpoint, limit=environment.redis_patience if limit is None else limit)
     return connect_to(endpoint)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,10 +27,12 @@ from fetchworker.errors import (
     SessionError,
     UnfinishedError,
 )
+from fetchworker.frontier import codec
 from fetchworker.runtime import Runtime
 from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
-from fetchworker.spiders.paging import Duplicates, dump_items, following, is_shell, load_items
-from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, request_id
+from fetchworker.spiders.paging import Duplicates, dump_items, following, is_shell, load_items, stamper
+from fetchworker.spiders.queued import CALLBACKS, check_fields
+from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, load_call, request_id
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from fetchworker.download.wire import Wire
     from fetchworker.items import Item
+    from fetchworker.sites import SiteConfig
 
 __all__ = ["SiteSpider", "operation"]
 
@@ -66,6 +68,7 @@ class SiteSpider(Spider):
         warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
         gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
+        callbacks: the names of methods that requests in the shared queue may call.
         compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
     """
 
@@ -74,6 +77,7 @@ class SiteSpider(Spider):
     gate: ClassVar[staticmethod[[Page], Fetch | None] | None] = None
     compute_tokens: ClassVar[staticmethod[[str, int], dict[str, str]] | None] = None
     operations: ClassVar[Mapping[str, Operation]] = {}
+    callbacks: ClassVar[Mapping[str, frozenset[str]]] = CALLBACKS
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -97,7 +101,13 @@ class SiteSpider(Spider):
         """Make the spider and settle what depends on its arguments: private namespace or shared queue."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.runtime = Runtime.open(crawler, site=cls.name, private=spider.started is not None)
+        if spider.started is not None:
+            cls.check_call(spider.started.call, spider.runtime.config)
         return spider
+
+    @classmethod
+    def check_call(cls, call: Call[Any], config: SiteConfig) -> None:
+        """Raise ArgumentError for a call that this configuration rules out; a site that has some overrides this."""
 
     @classmethod
     def visits(cls, url: str) -> Sequence[Fetch]:  # noqa: ARG003  # sites of several hosts look at it
@@ -120,8 +130,14 @@ class SiteSpider(Spider):
 
         Raises:
             ArgumentError: the seed names no call, or one that there is no way to do.
+            TypeError: its request has no place in the queue.
         """
-        return self.request(self.resolver.seed(raw))
+        assert self.runtime
+        started = self.resolver.seed(raw)
+        self.check_call(started.call, self.runtime.config)
+        request = self.request(started)
+        codec.dumps(request.to_dict(spider=self))  # the scheduler could not put it on the dead list any more
+        return request
 
     def request(self, started: Started) -> Request:
         """The first request of a call."""
@@ -260,19 +276,7 @@ class SiteSpider(Spider):
         return further
 
     def _stamp(self, call: Call[Any], url: str) -> Callable[[Item, int], None]:
-        rid = request_id(self.name, call)
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-        def stamp(item: Item, place: int) -> None:
-            values = item.__dict__
-            values["item_id"] = f"{rid}-{place}"
-            values["site"] = self.name
-            values["operation"] = call.operation
-            values["fetched_at"] = now
-            if values.get("url") is None:
-                values["url"] = url
-
-        return stamp
+        return stamper(self.name, call.operation, request_id(self.name, call), url)
 
     # ── failures ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -329,16 +333,14 @@ class SiteSpider(Spider):
 
     # ── calls in requests ────────────────────────────────────────────────────────────────────────────────────────
 
+    def check_queued(self, request: Request) -> None:
+        """Raise for a request out of the shared queue that this spider would not make, naming what is wrong."""
+        check_fields(request, self.callbacks)
+        call, count = self.load_call(request.meta["fw_call"]), request.meta["fw_strategy"][1]
+        if count > len(self.operations[call.operation].fetches(self, call)):
+            raise ArgumentError(f"{self.name} {call.operation} has fewer than {count} strategies for these arguments")
+        load_items(request.meta.get("fw_shell", ()))
+
     def load_call(self, dumped: Mapping[str, Any]) -> Call[Any]:
         """The call that a request belongs to."""
-        chosen = self.operations.get(dumped["operation"])
-        if chosen is None:
-            raise ArgumentError(f"{self.name} has no operation {dumped['operation']!r}")
-        return Call(
-            chosen.name,
-            chosen.params.model_validate(dumped["params"]),
-            cursor=dumped.get("cursor"),
-            page=dumped.get("page", 1),
-            seen=dumped.get("seen", 0),
-            state=dumped.get("state", {}),
-        )
+        return load_call(self.name, self.operations, dumped)

@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 
 from fetchworker.contracts import Call, Destination, Fetch, Page, Params, Parsed
+from fetchworker.download.headers import request_head
+from fetchworker.download.profiles import get_profile
 from fetchworker.download.wire import WIRE, Wire
+from fetchworker.errors import ArgumentError, ConfigError
 from fetchworker.items import FetchResult, Item
 from fetchworker.spiders.base import SiteSpider, operation
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.http import Response
+
+    from fetchworker.sites import SiteConfig
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 _HOST = re.compile(r"[^\s\x00-\x20\x7f/?#@\\]+")
@@ -59,6 +64,13 @@ class FetchParams(Params):
             raise ValueError("an address that begins with http:// or https:// and a host is expected")
         if "@" in parts.netloc:  # it would be written down wherever the address is
             raise ValueError("no user name or password may be in an address: send an Authorization header")
+        return value
+
+    @field_validator("referer")
+    @classmethod
+    def _one_line(cls, value: str | None) -> str | None:
+        if value and re.search(r"[\r\n\0]", value):
+            raise ValueError("a line break or NUL has no place in an address")
         return value
 
     @model_validator(mode="after")
@@ -126,6 +138,27 @@ class FetchSpider(SiteSpider):
             body=params.sent(),
             referer=params.referer,
         )
+
+    @classmethod
+    def check_call(cls, call: Call[FetchParams], config: SiteConfig) -> None:
+        """See that the profile's browser could send these headers and cookies.
+
+        Raises:
+            ArgumentError: naming the header.
+        """
+        params, profile = call.params, get_profile(config.profile)
+        try:
+            request_head(
+                profile,
+                destination=params.destination,
+                method=params.method,
+                url=params.url,
+                referer=params.referer,
+                caller_headers=tuple(params.headers.items()),
+                cookies="; ".join(f"{name}={value}" for name, value in params.cookies.items()),
+            )
+        except ConfigError as exc:
+            raise ArgumentError(f"{cls.name} {call.operation}: {exc.message}") from None
 
     def complete(self, item: Item, response: Response) -> None:
         """How the response came."""

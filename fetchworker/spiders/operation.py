@@ -21,6 +21,10 @@ M = TypeVar("M", bound=Callable[..., Iterator[Fetch]])
 
 #: arguments and seed keys that are the spider base's own, whatever the operation
 RESERVED = ("operation", "session", "priority")
+#: the highest priority, and the lowest below zero
+HIGHEST = 1_000_000_000
+#: the names that stored sessions may have
+SESSION = r"^[A-Za-z0-9._:@-]{1,128}$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +185,27 @@ class Resolver:
         if "url" not in arguments or "url" in chosen.params.model_fields:
             return arguments
         url = str(arguments.pop("url"))
-        candidates = [chosen, *self._operations.values()]
-        for pattern in (pattern for candidate in candidates for pattern in candidate.patterns):
+        places = [(op, pattern) for op in (chosen, *self._operations.values()) for pattern in op.patterns]
+        for candidate, pattern in places:
             match = pattern.match(url)
             if match:
                 found = {key: value for key, value in match.groupdict().items() if value is not None}
                 usable = {key: value for key, value in found.items() if key in chosen.params.model_fields}
-                if usable or not found:
+                if usable or (not found and candidate is chosen):
+                    self._agree(chosen, url, usable, arguments)
                     return {**usable, **arguments}
         raise ArgumentError(
             f"{self._spider} {chosen.name}: the address {url} names none of its fields. {self.usage(chosen)}"
         )
+
+    def _agree(self, chosen: Operation, url: str, found: Mapping[str, str], arguments: Mapping[str, Any]) -> None:
+        """See that no argument says otherwise than the address, whatever the spelling."""
+        differing = [name for name in found if name in arguments and str(arguments[name]) != found[name]]
+        if differing and self._validated(chosen, {**arguments, **found}) != self._validated(
+            chosen, {**found, **arguments}
+        ):
+            told = ", ".join(f"{name}={arguments[name]}" for name in differing)
+            raise ArgumentError(f"{self._spider} {chosen.name}: {told} contradicts url={url}: give one of them")
 
     def _validated(self, chosen: Operation, values: Mapping[str, Any]) -> Params:
         try:
@@ -225,13 +239,15 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _session(value: Any) -> str | None:
-    if value is None or (isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._:@-]{1,128}", value)):
+    if value is None or (isinstance(value, str) and re.fullmatch(SESSION, value)):
         return value
     raise ArgumentError("session: a name of 1 to 128 letters, digits and . _ : @ - is expected")
 
 
 def _priority(value: Any) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"priority: a whole number is expected, not {value!r}") from None
+    number = value
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?[0-9]{1,10}\s*", value):
+        number = int(value)
+    if type(number) is int and abs(number) <= HIGHEST:  # True is an int as well
+        return number
+    raise ArgumentError(f"priority: a whole number from -{HIGHEST} to {HIGHEST} is expected, not {value!r:.40}")

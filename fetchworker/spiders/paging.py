@@ -1,8 +1,9 @@
-"""Pages of a call: how they end, whether they go round in a circle, and pages that are only a shell (pure)."""
+"""Pages of a call: how they end, whether they go round in a circle, which are only a shell, how items are stamped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.contracts import CAP, END, LIMIT, REPEATS
@@ -97,3 +98,19 @@ def dump_items(items: Iterable[Item]) -> list[dict[str, Any]]:
 def load_items(dumped: Iterable[Mapping[str, Any]]) -> list[Item]:
     """Drafts that :func:`dump_items` wrote."""
     return [KINDS[values["kind"]].draft(**values) for values in dumped]
+
+
+def stamper(site: str, operation: str, request_id: str, url: str) -> Callable[[Item, int], None]:
+    """What writes on an item, and its place on the page, where and when it was found."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def stamp(item: Item, place: int) -> None:
+        values = item.__dict__
+        values["item_id"] = f"{request_id}-{place}"
+        values["site"] = site
+        values["operation"] = operation
+        values["fetched_at"] = now
+        if values.get("url") is None:
+            values["url"] = url
+
+    return stamp

@@ -9,10 +9,14 @@ from urllib.parse import urlencode, urlsplit
 import orjson
 from scrapy import Request
 
+from fetchworker.contracts import Call
+from fetchworker.errors import ArgumentError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fetchworker.contracts import Call, Fetch, Token
+    from fetchworker.contracts import Fetch, Token
+    from fetchworker.spiders.operation import Operation
 
 
 def dump_call(call: Call[Any]) -> dict[str, Any]:
@@ -25,6 +29,25 @@ def dump_call(call: Call[Any]) -> dict[str, Any]:
         "seen": call.seen,
         "state": dict(call.state),
     }
+
+
+def load_call(site: str, operations: Mapping[str, Operation], dumped: Mapping[str, Any]) -> Call[Any]:
+    """The call that :func:`dump_call` wrote.
+
+    Raises:
+        ArgumentError: the site has no such operation.
+    """
+    chosen = operations.get(dumped["operation"])
+    if chosen is None:
+        raise ArgumentError(f"{site} has no operation {dumped['operation']!r}")
+    return Call(
+        chosen.name,
+        chosen.params.model_validate(dumped["params"]),
+        cursor=dumped.get("cursor"),
+        page=dumped.get("page", 1),
+        seen=dumped.get("seen", 0),
+        state=dumped.get("state", {}),
+    )
 
 
 def request_id(site: str, call: Call[Any]) -> str:

@@ -61,6 +61,27 @@ def test_a_wrong_variable_is_refused_by_its_name(project, variables, told):
     refused(project.scrapy("crawl", "instagram", "-a", "user=nasa"), told)
 
 
+@pytest.mark.parametrize(
+    ("spider", "arguments", "told"),
+    [
+        ("instagram", {"user": "nasa", "operation": "posts", "limit": "9" * 23}, "limit: Input should be less than"),
+        ("instagram", {"user": "nasa", "priority": "9" * 20}, "priority: a whole number from"),
+        ("instagram", {"user": "other", "url": "https://www.instagram.com/nasa/"}, "user=other contradicts url="),
+        ("instagram", {"query": "\udcff", "operation": "search"}, "query: it is no UTF-8 text"),
+        (
+            "fetch",
+            {"url": "https://a.example/", "headers": '{"X-A": "1\\r\\n2"}'},
+            "line break or NUL in the header x-a",
+        ),
+        ("fetch", {"url": "https://a.example/", "headers": '{"X\\nA": "1"}'}, "is no header name"),
+        ("fetch", {"url": "https://a.example/", "headers": '{"user-agent": "x"}'}, "user-agent contradicts the"),
+    ],
+)
+def test_arguments_that_name_no_call_are_refused(project, spider, arguments, told):
+    pairs = [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
+    refused(project.scrapy("crawl", spider, *pairs), [told])
+
+
 def test_a_worker_is_refused_like_a_crawl(project):
     project.env["FETCHWORKER_PROXYS"] = "x"
     refused(project.scrapy("crawl", "instagram"), ["FETCHWORKER_PROXYS"])

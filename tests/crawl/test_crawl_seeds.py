@@ -133,6 +133,47 @@ def test_code_in_the_queue_is_not_run(serve, queue, tmp_path):
     assert len(dead(queue, "fetch:requests")) == len(entries)
 
 
+def test_what_decodes_and_is_no_request_of_ours_is_put_aside(serve, queue):
+    """Each entry differs from a good one in one place."""
+    call = {"operation": "fetch", "params": {"url": f"{URL}/echo?q"}, "cursor": None, "page": 1, "seen": 0, "state": {}}
+    meta = {"fw_call": call, "fw_strategy": [0, 1, "fetch"], "fw_request_id": "r", "fw_destination": "navigate"}
+    good = {"url": f"{URL}/echo?q", "callback": "parse_call", "errback": "fail_call", "meta": meta, "dont_filter": True}
+    wrong = [
+        ("callback", {"callback": "close"}), ("callback", {"callback": "parse"}), ("callback", {"callback": None}),
+        ("errback", {"errback": "log"}), ("cb_kwargs", {"cb_kwargs": {"a": 1}}), ("cookies", {"cookies": ["a"]}),
+        ("fw_session", {"meta": {**meta, "fw_session": 5}}), ("fw_call", {"meta": {}}), ("", {"meta": 5}),
+        ("fw_strategy", {"meta": {**meta, "fw_strategy": [1, 1, "fetch"]}}),
+        ("strategies", {"meta": {**meta, "fw_strategy": [0, 2, "fetch"]}}),
+        ("no operation", {"meta": {**meta, "fw_call": {**call, "operation": "drop"}}}),
+        ("url", {"meta": {**meta, "fw_call": {**call, "params": {}}}}),
+        ("fw_tries", {"meta": {**meta, "fw_tries": "1"}}), ("kind", {"meta": {**meta, "fw_shell": [{}]}}),
+        ("fw_token_headers", {"meta": {**meta, "fw_token_headers": {"a": "b"}}}),
+    ]  # fmt: skip
+    entries = [json.dumps({**good, **change}) for _, change in wrong]
+    queue.zadd("fetch:requests", {entry: place for place, entry in enumerate(entries)} | {json.dumps(good): 99})
+    crawl = serve(f"{URL}/echo?seed")
+    assert sorted(item["url"] for item in crawl.items) == [f"{URL}/echo?q", f"{URL}/echo?seed"]
+    records = dead(queue, "fetch:requests")
+    assert [record["seed"] for record in records] == entries
+    for (named, _), record in zip(wrong, records, strict=True):
+        assert named in record["error"]
+
+
+def test_a_seed_that_no_browser_could_send_is_put_aside(serve, queue, lab):
+    poison = [
+        {"url": URL, "headers": {"X-A": "1\r\nX-B: 2"}}, {"url": URL, "headers": {"X\nA": "1"}},
+        {"url": URL, "headers": {"User-Agent": "curl/8"}}, {"url": URL, "referer": "https://a.example/\nx"},
+        {"url": URL, "cookies": {"a": "1\r\n2"}}, {"url": URL, "priority": 99999999999999999999},
+    ]  # fmt: skip
+    crawl = serve(*poison, f"{URL}/echo")
+    assert crawl.code == 0
+    assert crawl.item["url"] == f"{URL}/echo"
+    assert crawl.failed == []
+    told = ["header x-a", "no header name", "user-agent contradicts", "referer: a line", "header cookie", "priority"]
+    for words, record in zip(told, dead(queue, "fetch:start_urls"), strict=True):
+        assert words in record["error"]
+
+
 def test_only_json_and_plain_text_lie_in_redis(start, queue):
     seeds = [
         {"url": f"{URL}/slow?seconds=1&n={number}", "method": "POST", "body_base64": "gASV", "session": "ann"}

@@ -9,9 +9,11 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 
+from fetchworker.exports.completion import not_done
 from fetchworker.frontier import codec
 from fetchworker.frontier.scheduler import PriorityQueue, Scheduler
-from fetchworker.redis import connect_sync, release, resolve_redis_url
+from fetchworker.frontier.vigil import Vigil
+from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded, wait_for_redis
 
 
 class ShopSpider(Spider):
@@ -44,6 +46,8 @@ def make_scheduler(endpoint):
             "SCHEDULER_PERSIST": True,
         }
         crawler = get_crawler(ShopSpider, settings)
+        vigil = Vigil(lambda limit: wait_for_redis(endpoint, limit=limit), patience=30, changed=lambda: None)
+        vigil.keep(crawler)
         scheduler = Scheduler.from_crawler(crawler)
         scheduler.open(ShopSpider.from_crawler(crawler))
         made.append(scheduler)
@@ -119,6 +123,46 @@ def test_an_entry_that_is_no_request_is_put_aside(make_scheduler, redis):
     records = [json.loads(record) for record in redis.lrange("shop:requests:dead", 0, -1)]
     assert [record.get("seed") for record in records] == [None, "7", '{"url": "nowhere"}']
     assert all(record["error"] for record in records)
+
+
+def test_an_entry_that_breaks_in_a_way_nobody_foresaw_is_put_aside_too(make_scheduler, redis):
+    scheduler = make_scheduler()
+    redis.zadd("shop:requests", {json.dumps({"url": "https://shop.example/", "body": "x", "encoding": "\0"}): -9})
+    redis.zadd("shop:requests", {"[" * 5000: -8, json.dumps({"url": "https://shop.example/", "priority": "1"}): -7})
+    scheduler.enqueue_request(ask("good"))
+    assert drained(scheduler) == ["good"]
+    assert redis.llen("shop:requests:dead") == 3
+
+
+async def test_what_is_queued_while_redis_is_away_waits_here(make_scheduler, endpoint, tmp_path):
+    scheduler = make_scheduler()
+    vigil = scheduler._vigil
+    scheduler.enqueue_request(ask("before"))
+    stop_embedded(tmp_path)
+    assert scheduler.enqueue_request(Request("https://shop.example/during"))
+    assert not vigil.up
+    assert scheduler.enqueue_request(ask("hop", meta={codec.CARRIED: object()}))
+    assert scheduler.next_request() is None
+    assert scheduler.has_pending_requests()
+    await vigil.wait()
+    assert sorted(drained(scheduler)) == ["before", "during", "hop"]
+    assert not scheduler.enqueue_request(Request("https://shop.example/during")), "the filter knows it"
+
+
+async def test_what_cannot_be_queued_at_the_end_is_told(make_scheduler, tmp_path):
+    scheduler = make_scheduler()
+    told = []
+
+    def note(request, error):
+        told.append((request.url, type(error).__name__))
+
+    scheduler._crawler.signals.connect(note, not_done)
+    stop_embedded(tmp_path)
+    scheduler.enqueue_request(ask("a"))
+    scheduler.enqueue_request(ask("hop", meta={codec.CARRIED: object()}))
+    scheduler.close("redis_unavailable")
+    assert told == [(f"https://shop.example/{path}", "RedisUnavailableError") for path in ("a", "hop")]
+    scheduler._vigil._task.cancel()
 
 
 def test_no_class_is_imported_because_data_name_it():

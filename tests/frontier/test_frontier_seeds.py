@@ -9,6 +9,7 @@ import pytest
 from fetchworker.errors import ArgumentError
 from fetchworker.frontier import seeds
 from fetchworker.frontier.seeds import SeedReader
+from fetchworker.frontier.vigil import Vigil
 from fetchworker.redis import connect, release, resolve_redis_url
 
 KEY = "shop:start_urls"
@@ -27,13 +28,19 @@ async def redis(tmp_path, monkeypatch):
 def parse(raw: bytes) -> int:
     """A number below ten; others are refused in the two ways there are."""
     number = int(raw)  # ValueError
+    if number == 7:
+        raise TypeError("Integer exceeds 64-bit range")
     if number > 9:
         raise ArgumentError("too large\nits fields")
     return number
 
 
 async def read(redis, *, busy=lambda: False) -> tuple[list[int], SeedReader]:
-    reader = SeedReader(redis, KEY, idle_close=0.01, busy=busy)
+    async def there(limit: float) -> None:
+        await redis.ping()
+
+    vigil = Vigil(there, patience=30, changed=lambda: None)
+    reader = SeedReader(redis, KEY, vigil=vigil, idle_close=0.01, busy=busy)
     return [seed async for seed in reader.read(parse)], reader
 
 
@@ -45,6 +52,14 @@ async def test_good_ones_come_in_their_order_and_bad_ones_go_to_the_dead_list(re
     assert [record.get("seed") or record["seed_base64"] for record in records] == ["ten", "10", "/w=="]
     assert records[1]["error"] == "too large\nits fields"
     assert all(record["at"].endswith("Z") for record in records)
+
+
+async def test_whatever_a_seed_breaks_it_does_not_end_the_reading(redis):
+    await redis.rpush(KEY, "1", "7", "2")
+    given, _ = await read(redis)
+    assert given == [1, 2]
+    record = json.loads(await redis.lindex(f"{KEY}:dead", 0))
+    assert (record["seed"], record["error"]) == ("7", "TypeError: Integer exceeds 64-bit range")
 
 
 async def test_reading_goes_on_while_there_is_work(redis):

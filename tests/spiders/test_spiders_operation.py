@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field
+from pydantic import Field, ValidationError
+from scrapy.settings import Settings
+from scrapy.spiderloader import get_spider_loader
 
 from fetchworker.contracts import Call, Fetch, Paged, Params, Parsed
 from fetchworker.errors import ArgumentError
 from fetchworker.spiders.base import SiteSpider, operation
 from fetchworker.spiders.requests import dump_call, request_id
+
+SPIDERS = get_spider_loader(Settings({"SPIDER_MODULES": ["fetchworker.spiders"]}))
 
 
 class ShopParams(Params):
@@ -97,6 +101,15 @@ def test_params_model_comes_from_the_annotation():
         ({"url": "https://other.example/"}, "no operation for the address"),
         ({"shop": "tea", "session": "no spaces please"}, "session: a name"),
         ({"shop": "tea", "priority": "high"}, "priority: a whole number"),
+        ({"shop": "tea", "priority": 10**20}, "priority: a whole number from -1000000000 to 1000000000"),
+        ({"shop": "tea", "priority": "9" * 5000}, "priority: a whole number"),
+        ({"shop": "tea", "priority": 1.5}, "priority: a whole number"),
+        ({"shop": "tea", "priority": 1e99}, "priority: a whole number"),
+        ({"shop": "tea", "priority": True}, "priority: a whole number"),
+        ({"shop": "tea", "priority": None}, "priority: a whole number"),
+        ({"query": "x", "limit": "9" * 23}, "limit: Input should be less than or equal to 1000000000"),
+        ({"query": "x", "limit": 1e99}, "limit: Unable to parse"),
+        ({"query": "half \ud800"}, "query: it is no UTF-8 text"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_fields(arguments, told):
@@ -105,6 +118,61 @@ def test_what_is_wrong_is_said_with_the_fields(arguments, told):
     assert told in caught.value.message
     if "session" not in arguments and "priority" not in arguments:
         assert "shop" in caught.value.message.partition("fields (* required)")[2]
+
+
+@pytest.mark.parametrize(("given", "priority"), [(7, 7), (-3, -3), ("12", 12), (" -4 ", -4), (10**9, 10**9)])
+def test_priorities_are_whole_numbers(given, priority):
+    assert resolver.arguments({"shop": "tea", "priority": given}).priority == priority
+
+
+@pytest.mark.parametrize("chosen", [{}, {"operation": "shop"}])
+def test_an_argument_that_contradicts_the_address_is_refused(chosen):
+    with pytest.raises(ArgumentError) as caught:
+        resolver.arguments({"shop": "ink", "url": "https://shop.example/tea", **chosen})
+    assert "shop=ink contradicts url=https://shop.example/tea" in caught.value.message
+    assert resolver.arguments({"shop": "tea", "url": "https://shop.example/tea", **chosen}).call.params.shop == "tea"
+
+
+@pytest.mark.parametrize(
+    ("site", "url", "argument"),
+    [
+        ("ebay", "https://www.ebay.com/sch/i.html?_nkw=tea", {"query": "ink"}),
+        ("ebay", "https://www.ebay.com/sch/i.html?_nkw=tea", {"sold": "true"}),
+        ("walmart", "https://www.walmart.com/search?q=tea", {"query": "ink"}),
+        ("tiktok_shop", "https://shop.tiktok.com/us/s?q=tea", {"query": "ink"}),
+        ("tiktok_ads", "https://library.tiktok.com/ads?region=DE&adv_name=tea", {"query": "ink"}),
+    ],
+)
+def test_an_argument_beside_the_address_of_a_search_is_not_ignored(site, url, argument):
+    found = SPIDERS.load(site).make_resolver()
+    assert found.arguments({"url": url, "limit": "5"}).call.params.limit == 5
+    with pytest.raises(ArgumentError) as caught:
+        found.arguments({"url": url, **argument})
+    told = caught.value.message.partition("fields (* required)")[0]
+    assert "url" in told
+    assert next(iter(argument)) in told
+
+
+def numbers_of(params: type[Params]) -> list[str]:
+    return [name for name, field in params.model_fields.items() if "int" in str(field.annotation)]
+
+
+@pytest.mark.parametrize("name", SPIDERS.list())
+@pytest.mark.parametrize("value", [10**30, -(10**30), str(10**30), 1e99, 2**63])
+def test_no_site_takes_a_number_that_no_queue_can_hold(name, value):
+    found = SPIDERS.load(name).make_resolver()
+    for chosen, params in ((op.name, op.params) for op in SPIDERS.load(name).operations.values()):
+        for field in numbers_of(params):
+            with pytest.raises(ArgumentError, match=rf"\b{field}: "):
+                found.arguments({"operation": chosen, field: value})
+
+
+def test_a_site_of_somebody_elses_is_bounded_too():
+    class Numbers(Params):
+        count: int
+
+    with pytest.raises(ValidationError, match="at most 64 bits"):
+        Numbers(count=2**63)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from fetchworker.contracts import Paged, Params
+from fetchworker.contracts import Paged, Params, alone
 from fetchworker.spiders.ebay import contract
 
 _ITEM = re.compile(r"\d{9,15}\Z")
@@ -126,6 +126,7 @@ class SearchParams(Paged):
     def _named(self) -> Self:
         if not (self.query or self.seller or self.category or self.url):
             raise ValueError("say what to look for: query=<words>, seller=<name>, category=<number> or url=<address>")
+        alone(self, "limit", "cursor")
         return self
 
     def address(self) -> str:

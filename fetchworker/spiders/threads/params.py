@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fetchworker.contracts import Paged, Params
+from fetchworker.contracts import MOST, Paged, Params
 from fetchworker.spiders.instagram.ids import media_pk
 
 _USERNAME = re.compile(r"[a-z0-9._]{1,30}\Z")
@@ -112,7 +112,7 @@ class RepliesParams(Paged):
 class LikersParams(Params):
     """Which post, and how many of them; the site gives them in one go."""
 
-    limit: int | None = Field(default=None, ge=1, description="stop after so many accounts")
+    limit: int | None = Field(default=None, ge=1, le=MOST, description="stop after so many accounts")
 
     shortcode: Shortcode = None
     id: MediaId = None

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fetchworker.contracts import Paged, Params
+from fetchworker.contracts import Paged, Params, agree
 from fetchworker.spiders.tiktok_ads import contract
 
 _AD = re.compile(r"\d{10,25}\Z")
@@ -115,6 +115,7 @@ def _from_address(values: Any) -> Any:
         found = {"ad": asked["ad_id"]}
     if "advertiser" in found:
         found.pop("query", None)  # the name beside the id only labels the page
+    agree(found, rest)
     return {**found, **rest}
 
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote
 import orjson
 from pydantic import BeforeValidator, Field, model_validator
 
-from fetchworker.contracts import Paged, Params
+from fetchworker.contracts import Paged, Params, agree
 from fetchworker.spiders.tiktok_shop import contract
 
 _PRODUCT = re.compile(contract.PRODUCT_ID + r"\Z")
@@ -55,8 +55,10 @@ def _from_address(values: Any) -> Any:
         raise ValueError("url: must be the address of a search, such as https://shop.tiktok.com/us/s?q=mug")
     asked = dict(parse_qsl(found["query"] or ""))
     words = unquote(found["words"] or "") or asked.get("q", "")
-    named = {"query": words, "region": found["region"] or asked.get("region")}
-    return {**{name: value for name, value in named.items() if value}, **rest}
+    given = {"query": words, "region": found["region"] or asked.get("region")}
+    named = {name: value for name, value in given.items() if value}
+    agree(named, rest)
+    return {**named, **rest}
 
 
 def _review_page(value: Any) -> Any:

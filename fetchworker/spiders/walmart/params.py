@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fetchworker.contracts import Paged, Params
+from fetchworker.contracts import Paged, Params, alone
 from fetchworker.spiders.walmart import contract
 
 _ITEM = re.compile(rf"{contract.ITEM}\Z")
@@ -99,6 +99,7 @@ class SearchParams(Paged):
     def _named(self) -> Self:
         if not (self.query or self.url):
             raise ValueError("say what to look for: query=<words> or url=<address of a search>")
+        alone(self, "limit", "cursor")
         return self
 
     def address(self) -> str:
