@@ -145,5 +145,5 @@ class TestWords:
 
     def test_types_of_failures(self, pages):
         documented = {words(row[0])[0] for row in pages["docs/exports.md"].rows("type", "what happened")}
-        others = {"PROXY_EXHAUSTED", "EGRESS_DENIED", "ROBOTS_DENIED", "INTERNAL_ERROR"}
+        others = {"PROXY_EXHAUSTED", "EGRESS_DENIED", "ROBOTS_DENIED", "UNFINISHED", "INTERNAL_ERROR"}
         assert documented == set(OUTCOME_ERROR_TYPES.values()) | others
