@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from ipaddress import ip_address
@@ -74,10 +75,12 @@ class CurlDownloadHandler(BaseDownloadHandler):
         self._proxy_encoding = settings.get("HTTPPROXY_AUTH_ENCODING")
         self._dataloss_warned = False
         self._egress = Runtime.of(crawler).egress
+        with suppress(ConfigError):  # the first request tells it: Scrapy would say "Unsupported URL scheme"
+            self._pool  # noqa: B018  # what else is wrong is told here
 
     @cached_property
     def _pool(self) -> ClientPool:
-        """Asked for by requests: of what is wrong when the handler is made, Scrapy says "Unsupported URL scheme"."""
+        """The clients of the crawler."""
         return _pool_of(self.crawler)
 
     @classmethod

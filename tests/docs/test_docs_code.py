@@ -166,5 +166,5 @@ class TestWords:
 
     def test_types_of_failures(self, pages):
         documented = {words(row[0])[0] for row in pages["docs/exports.md"].rows("type", "what happened")}
-        others = {"PROXY_EXHAUSTED", "EGRESS_DENIED", "ROBOTS_DENIED", "CONFIG_ERROR", "INTERNAL_ERROR"}
+        others = {"PROXY_EXHAUSTED", "EGRESS_DENIED", "ROBOTS_DENIED", "CONFIG_ERROR", "UNFINISHED", "INTERNAL_ERROR"}
         assert documented == set(OUTCOME_ERROR_TYPES.values()) | others
