@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire
@@ -84,7 +85,8 @@ class SessionMiddleware:
         meta = request.meta
         wanted = wanted_tokens(meta)
         refresh = bool(meta.pop("fw_refresh", False))
-        if meta.get("fw_warmup"):
+        if meta.get("fw_warmup") or request.callback is NO_CALLBACK:
+            # robots.txt and pictures need no tokens; and the warm-up itself waits for its host's robots.txt
             return await self._acquire(request)
         for _ in range(_WARMUPS):
             session = await self._acquire(request)

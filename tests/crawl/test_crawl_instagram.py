@@ -224,3 +224,21 @@ def test_without_the_host_map_the_real_site_is_asked_for(project, calm):
     project.scrapy("crawl", "instagram", "-a", "user=nasa")
     targets = {record["target"] for record in calm.log("proxy")}
     assert targets == {"www.instagram.com:443"}
+
+
+def test_comments_go_on_past_the_page(project, calm):
+    project.use(calm)
+    arguments = ("-a", "operation=comments", "-a", "shortcode=DfNRV-qGN_-", "-a", "limit=30")
+    done = project.scrapy("crawl", "instagram", *arguments, "-O", str(project.folder / "c.jsonl"))
+    assert done.returncode == 0, done.stderr
+    assert [item["kind"] for item in project.lines("c.jsonl")].count("comment") == 30
+    assert project.records("failures") == []
+    assert "login_wall" not in done.stderr
+
+
+def test_the_posts_of_a_private_account_are_said_to_be_private(project, calm):
+    project.use(calm)
+    arguments = ("-a", "user=quiet.harbour", "-a", "operation=posts", "-O", str(project.folder / "q.jsonl"))
+    assert project.scrapy("crawl", "instagram", *arguments).returncode == 0
+    profile, page = project.lines("q.jsonl")
+    assert (profile["private"], page["kind"], page["partial"]) == (True, "page", "private")

@@ -390,3 +390,11 @@ def test_a_sellers_list_introduces_the_seller(site):
     assert (found.items[0].username, found.items[0].url) == ("kiln*house", "https://www.ebay.com/usr/kiln*house")
     later = site.parsed("search", site.results(site.card(), before=card), seller="kiln*house", cursor="2", number=2)
     assert [item.kind for item in later.items] == ["search_result", "search_page"]
+
+
+def test_a_page_cut_off_in_its_last_card_is_no_page(site):
+    whole = site.results(site.card(), site.card(226000000002))
+    cut = whole[: whole.rindex("Blue vase")]
+    cut = cut[: cut.rindex("s-card__title") - 12]
+    with pytest.raises(ContractError, match="cut off"):
+        site.parsed("search", cut)

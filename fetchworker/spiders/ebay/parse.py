@@ -41,6 +41,8 @@ def search(page: Page, call: Call[Any]) -> Parsed:
         parse_cards.result(card, position, exact=exact and total != 0, domain=domain)
         for position, (card, exact) in enumerate(cards, call.seen + 1)
     ]
+    if results and results[-1].name is None:
+        raise ContractError(".s-card__title | .s-item__title", "the page is cut off in its last card")
     number = _page_number(document, call)
     following = _next(document, number)
     summary = SearchPage.draft(

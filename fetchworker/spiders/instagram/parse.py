@@ -164,7 +164,9 @@ def _page(listing: Listing, call: Call[Any], count: int, *, total: int | None, p
     # a list entered in the middle cannot tell how much came before
     whole = call.cursor is None or call.seen > 0
     short = whole and exhausted is True and total is not None and call.seen + count < total
-    partial = (PRIVATE if private else LIMITED) if short else None
+    # guests are not told how many posts a private account has
+    hidden = private and not listing.nodes and exhausted is not False
+    partial = PRIVATE if hidden else (PRIVATE if private else LIMITED) if short else None
     return items.Page.draft(next_cursor=listing.cursor, total=total, exhausted=exhausted, partial=partial)
 
 

@@ -72,6 +72,8 @@ def _read(source: str) -> _Listed:
     found = [job for card in cards if (job := _job(card)) is not None]
     if not found:
         raise ContractError(".base-search-card[data-entity-urn]")
+    if found[-1].title is None and found[-1].partial is None:
+        raise ContractError(".base-search-card__title", "the page is cut off in its last card")
     total, at_least = _total(source, nodes)
     return _Listed(found, len(cards), total, at_least, _form(nodes))
 

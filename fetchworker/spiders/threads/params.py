@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[0-9]{1,20}\Z")
 def _username(value: Any) -> Any:
     name = value.strip().removeprefix("@").lower() if isinstance(value, str) else value
     if isinstance(name, str) and not _USERNAME.match(name):
-        raise ValueError("must be a user name: 1 to 30 letters, digits, dots and underscores, such as zuck")
+        raise ValueError("must be a user name: 1 to 30 letters, digits, dots and underscores, such as mira.k")
     return name
 
 
