@@ -114,7 +114,7 @@ def test_price_ranges(site, price, low, high, currency):
 @pytest.mark.parametrize(
     ("price", "value", "currency"),
     [
-        ("IDR1,614,898.07", "1614898.07", "IDR"), ("S$ 200.00", "200.00", "SGD"), ("USD9.75", "9.75", "USD"),
+        ("IDR1,523,406.05", "1523406.05", "IDR"), ("S$ 200.00", "200.00", "SGD"), ("USD9.75", "9.75", "USD"),
         ("£1,200.50", "1200.50", "GBP"), ("AU $45.00", "45.00", "AUD"), ("EUR 1.299,00", "1299.00", "EUR"),
     ],
 )  # fmt: skip

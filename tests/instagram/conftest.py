@@ -65,7 +65,7 @@ class Site:
         tags = (f'<meta property="{key}" content="{html.escape(value)}" />' for key, value in values.items())
         return "<!DOCTYPE html><html><head>" + "".join(tags).replace("_colon_", ":") + "</head></html>"
 
-    def graph_node(self, pk: str = "2224305748263047050", code: str = "B7eUksNFA-K", **more: Any) -> dict[str, Any]:
+    def graph_node(self, pk: str = "2224312345678901234", code: str = "B7eWEshtO_y", **more: Any) -> dict[str, Any]:
         return {
             "__typename": "GraphImage",
             "id": pk,

@@ -36,16 +36,16 @@ def test_graph_forms(site, name):
     body = {
         "sharedData": site.shared_data("PostPage", {"shortcode_media": node}),
         "additionalData": site.shared_data("PostPage", None)
-        + site.additional("/p/B7eUksNFA-K/", {"shortcode_media": node}),
+        + site.additional("/p/B7eWEshtO_y/", {"shortcode_media": node}),
         "?__a=1": {"graphql": {"shortcode_media": node}},
         "graphql": {"data": {"shortcode_media": node}, "status": "ok"},
         "xdt": {"data": {"xdt_shortcode_media": {**node, "__isXDTGraphMediaInterface": "XDTGraphImage"}}},
         "embed": f"<html><script>s.handle({context})</script>",
     }[name]
-    found = site.parsed("post", body, shortcode="B7eUksNFA-K")
+    found = site.parsed("post", body, shortcode="B7eWEshtO_y")
     assert site.kinds(found) == ["post", "profile", "comment", "comment", "page"]
     post, profile, first, second, page = found.items
-    assert (post.id, post.likes, post.comments_count) == ("2224305748263047050", 21, 12)
+    assert (post.id, post.likes, post.comments_count) == ("2224312345678901234", 21, 12)
     assert (profile.id, profile.followers, profile.posts_count) == ("77", 1200, 40)
     assert (first.id, first.post_id, first.text, first.likes) == ("18001", post.id, "Lovely glaze", 2)
     assert (first.author.username, first.created_at, first.replies_count) == ("ana.b", "2020-01-18T20:11:40Z", 0)
@@ -135,10 +135,10 @@ def test_a_page_of_comments(site):
         "edges": [{"node": site.comment()}],
     }
     body = {"data": {"shortcode_media": {"edge_media_to_comment": listed}}}
-    found = site.parsed("comments", body, shortcode="B7eUksNFA-K")
+    found = site.parsed("comments", body, shortcode="B7eWEshtO_y")
     comment, page = found.items
-    assert comment.post_id == "2224305748263047050"
-    assert (page.total, found.cursor, found.state) == (45, "C2", {"media": "2224305748263047050"})
+    assert comment.post_id == "2224312345678901234"
+    assert (page.total, found.cursor, found.state) == (45, "C2", {"media": "2224312345678901234"})
 
 
 def test_the_next_page_of_comments_of_2026(site):

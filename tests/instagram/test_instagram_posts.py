@@ -14,12 +14,12 @@ def test_graph_timeline_page(site):
     found = site.parsed("posts", body, state={"user_id": "77", "username": "mira.k"}, user="mira.k")
     assert site.kinds(found) == ["post", "page"]
     post = found.items[0]
-    assert (post.id, post.shortcode, post.type) == ("2224305748263047050", "B7eUksNFA-K", "image")
+    assert (post.id, post.shortcode, post.type) == ("2224312345678901234", "B7eWEshtO_y", "image")
     assert (post.likes, post.comments_count, post.views) == (21, 3, None)
     assert post.created_at == "2020-01-18T20:09:56Z"
     assert (post.hashtags, post.mentions) == (["morning"], ["ana.b"])
     assert (post.media[0].width, post.media[0].height) == (1080, 1350)
-    assert post.url == "https://www.instagram.com/p/B7eUksNFA-K/"
+    assert post.url == "https://www.instagram.com/p/B7eWEshtO_y/"
     assert found.cursor == "CUR"
     assert found.state == {"flavour": "graph"}
 
@@ -98,7 +98,7 @@ def test_forms_of_graph_nodes(site):
     assert [post.type for post in found] == ["video", "reel", "carousel", None]
     assert (found[0].views, found[0].media[0].type, found[0].media[0].duration) == (50, "video", 9.0)
     assert found[0].extra["display_url"] == "https://cdn.example/a.jpg"
-    assert found[1].url == "https://www.instagram.com/reel/B7eUksNFA-K/"
+    assert found[1].url == "https://www.instagram.com/reel/B7eWEshtO_y/"
     assert [one.type for one in found[2].media] == ["image", "video"]
     assert (found[3].text, found[3].hashtags) == (None, [])
 

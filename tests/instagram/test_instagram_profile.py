@@ -74,7 +74,7 @@ def test_absent_counts_are_unknown_not_zero(site):
 
 
 def polaris_user(site, **more):
-    return {"pk": "74770863655", "username": "mira.k", "full_name": "Mira K", "follower_count": 8938,
+    return {"pk": "74712345678", "username": "mira.k", "full_name": "Mira K", "follower_count": 8938,
             "following_count": 5, "all_media_count": None, "id": "17841474869666357", "is_private": False,
             "bio_links": [], "profile_pic_url": "https://cdn.example/150.jpg", **more}  # fmt: skip
 
@@ -85,7 +85,7 @@ def polaris_page(site):
             "product_type": "clips"}  # fmt: skip
     info = {"end_cursor": "CUR1", "has_next_page": True}
     timeline = {"edges": [{"node": node}], "page_info": info}
-    posts = {"pk": "74770863655", "id": "17841474869666357", "polaris_ordered_timeline_connection": timeline}
+    posts = {"pk": "74712345678", "id": "17841474869666357", "polaris_ordered_timeline_connection": timeline}
     stranger = {"pk": "9", "username": "stranger", "follower_count": 1, "full_name": "S"}
     name = "PolarisLoggedOutDesktopWWWProfile{}ContentQuery"
     return (
@@ -100,7 +100,7 @@ def test_logged_out_page_of_2026(site):
     found = site.parsed("profile", polaris_page(site), user="Mira.K")
     assert site.kinds(found) == ["profile", "post", "page"]
     profile, post, page = found.items
-    assert (profile.id, profile.followers, profile.posts_count) == ("74770863655", 8938, None)
+    assert (profile.id, profile.followers, profile.posts_count) == ("74712345678", 8938, None)
     assert profile.alt_ids == ["17841474869666357"]
     assert (post.type, post.likes, post.created_at) == ("reel", None, "2026-09-12T03:30:35Z")
     assert post.media[0].url == "https://cdn.example/a.jpg"

@@ -100,7 +100,7 @@ def test_a_reel_and_an_older_wording(site):
 
 def test_a_post_shell_of_another(site):
     with pytest.raises(ContractError):
-        site.parsed("post", post_page(site), shortcode="B7eUksNFA-K")
+        site.parsed("post", post_page(site), shortcode="B7eWEshtO_y")
     with pytest.raises(ContractError):
         site.parsed("post", post_page(site) + site.shared_data("PostPage", None))
 

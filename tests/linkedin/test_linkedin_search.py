@@ -146,3 +146,10 @@ def test_other_pages_are_no_list(site, body, number):
 def test_a_jobs_page_is_no_list(site):
     with pytest.raises(ContractError):
         site.parsed("jobs", site.document(site.job(), key="d_jobs_guest_details"))
+
+
+def test_a_list_cut_off_in_its_last_card_is_no_list(site):
+    whole = site.fragment(site.card(), site.card(4400000002))
+    cut = whole[: whole.rindex("base-search-card__title") - 12]
+    with pytest.raises(ContractError, match="cut off"):
+        site.parsed("jobs", cut)

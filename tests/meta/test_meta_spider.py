@@ -37,9 +37,9 @@ def variables(fetch):
           "media_type": "video"}),
         ("q=clay+bowl&search_type=keyword_exact_phrase&sort_data[mode]=relevancy_monthly_grouped", "ads",
          {"query": "clay bowl", "exact": True, "sort": "relevance"}),
-        ("country=ALL&view_all_page_id=112199680191257&search_type=page", "ads", {"page_id": "112199680191257"}),
-        ("id=1501458398646901", "ad", {"id": "1501458398646901"}),
-        ("country=US&id=1501458398646901#x", "ad", {"id": "1501458398646901"}),
+        ("country=ALL&view_all_page_id=112123456789012&search_type=page", "ads", {"page_id": "112123456789012"}),
+        ("id=1501234567890123", "ad", {"id": "1501234567890123"}),
+        ("country=US&id=1501234567890123#x", "ad", {"id": "1501234567890123"}),
     ],
 )  # fmt: skip
 def test_addresses(query, operation, values):

@@ -70,7 +70,7 @@ class Site:
         sizes = [{"url": f"https://cdn.example/{size}.jpg", "width": size} for size in (150, 640, 320)]
         return self.user(name, pk, **facts, hd_profile_pic_versions=sizes, **more)
 
-    def post(self, pk: str = "3912361651450546608", name: str = "mira.k", **more: Any) -> dict[str, Any]:
+    def post(self, pk: str = "3912345678901234567", name: str = "mira.k", **more: Any) -> dict[str, Any]:
         info = {"direct_reply_count": 3, "repost_count": 0, "reshare_count": None, "share_info": {}, "is_reply": False}
         told = more.pop("info", {})
         return {

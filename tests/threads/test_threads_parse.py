@@ -6,8 +6,8 @@ from fetchworker.errors import ContractError, OutcomeError
 from fetchworker.items import Page
 from fetchworker.spiders.threads.parse import NAME_ONLY, PRIVATE
 
-PK, CODE = "3912361651450546608", "DZLgDGDkgmw"
-OTHER = "3912142065425980698"
+PK, CODE = "3912345678901234567", "DZLcaqdcUuH"
+OTHER = "3912123456789012345"
 
 
 class TestProfile:

@@ -11,7 +11,7 @@ from fetchworker.spiders.threads import contract
 from fetchworker.spiders.threads.params import PostParams, PostsParams, ProfileParams, RepliesParams
 from fetchworker.spiders.threads.spider import ThreadsSpider
 
-CODE, PK = "DZLgDGDkgmw", "3912361651450546608"
+CODE, PK = "DZLcaqdcUuH", "3912345678901234567"
 
 
 def ways(call):

@@ -30,7 +30,7 @@ def _query(value: Any) -> Any:
 def _number(value: Any) -> Any:
     found = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
     if isinstance(found, str) and not _NUMBER.match(found):
-        raise ValueError("must be a number, such as 1501458398646901")
+        raise ValueError("must be a number, such as 1501234567890123")
     return found
 
 

@@ -44,7 +44,7 @@ def _media_id(value: Any) -> Any:
     found = _written(value)
     number = media_pk(found) if isinstance(found, str) else None
     if isinstance(found, str) and number is None:
-        raise ValueError("must be a post's number, such as 3912361651450546608")
+        raise ValueError("must be a post's number, such as 3912345678901234567")
     return number or found
 
 
