@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from fetchworker.demo.site import demo_site
+
 pytestmark = pytest.mark.slow
 
 
@@ -242,3 +244,25 @@ def test_the_posts_of_a_private_account_are_said_to_be_private(project, calm):
     assert project.scrapy("crawl", "instagram", *arguments).returncode == 0
     profile, page = project.lines("q.jsonl")
     assert (profile["private"], page["kind"], page["partial"]) == (True, "page", "private")
+
+
+def test_ids_that_the_site_has_retired_are_read_anew_by_the_same_identity(project, lab):
+    """The session's ids are of yesterday: they are dropped, the page is asked once more, and no exit is blamed."""
+    site = demo_site()
+    lab.app = site.app
+    project.use(lab)
+    posts = ("crawl", "instagram", "-a", "user=nasa", "-a", "operation=posts", "-a", "session=reader")
+    done = project.scrapy(*posts, "-a", "limit=24", "-O", str(project.folder / "first.jsonl"))
+    assert done.returncode == 0, done.stderr
+    cursor = [item for item in project.lines("first.jsonl") if item["kind"] == "page"][-1]["next_cursor"]
+    site.instagram.queries.rotate()
+    done = project.scrapy(*posts, "-a", f"cursor={cursor}", "-a", "limit=12", "-O", str(project.folder / "next.jsonl"))
+    assert done.returncode == 0, done.stderr
+    assert [item["kind"] for item in project.lines("next.jsonl")].count("post") == 12
+    assert "stale_contract" in done.stderr
+    first, following = (
+        {item["id"] for item in project.lines(name) if item["kind"] == "post"} for name in ("first.jsonl", "next.jsonl")
+    )
+    assert not first & following
+    assert {name for name in ("/blocked'", "/failed'", "rotated") if name in done.stderr} == set()
+    assert project.records("failures") == []
