@@ -7,10 +7,12 @@ use them as they are.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +31,10 @@ MOST = 1_000_000_000
 _BITS = 63
 
 
+#: arguments that are the two ends of a range
+_RANGES = (("price_min", "price_max"), ("start", "end"), ("since", "until"))
+
+
 class Params(BaseModel):
     """Base of an operation's parameters: an unknown name is an error, and so is a value that no queue can hold."""
 
@@ -42,6 +48,22 @@ class Params(BaseModel):
         if isinstance(value, str) and not _is_text(value):
             raise ValueError("it is no UTF-8 text")
         return value
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        for low, high in _RANGES:
+            first, last = getattr(self, low, None), getattr(self, high, None)
+            if first is not None and last is not None and _after(first, last):
+                raise ValueError(f"{low} ({first}) is after {high} ({last})")
+        return self
+
+
+def _after(first: Any, last: Any) -> bool:
+    """Whether a range is empty; amounts may be texts."""
+    if isinstance(first, str) and isinstance(last, str):
+        with suppress(ArithmeticError):
+            return Decimal(first) > Decimal(last)
+    return bool(first > last)
 
 
 def _is_text(value: str) -> bool:

@@ -104,5 +104,5 @@ def _tell(site: Site, planned: Plan) -> None:
     print(f"with an entry or a link in {', '.join(path.name for path in planned.changed)}.\n")
     print("Try it, then change it into the site's:")
     print(f"  scrapy parse-file {site.name} tests/{site.name}/page.html")
-    print(f"  pytest tests/{site.name}")
+    print(f"  make test ARGS=tests/{site.name}")
     print(f"  scrapy crawl {site.name} -a user=some_name -O {site.name}.jsonl")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, create_model
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
@@ -208,3 +210,21 @@ def test_the_same_work_has_the_same_id_and_other_work_another():
         request_id("mall", resolver.arguments({"shop": "tea"}).call),
     ]
     assert len({first, *others}) == 5
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kind"),
+    [
+        ({"price_min": "50"}, {"price_max": "9.5"}, str),
+        ({"start": date(2026, 5, 5)}, {"end": date(2026, 1, 1)}, date),
+        ({"since": "2026-05-05"}, {"until": "2026-01-01"}, str),
+    ],
+)
+def test_a_range_that_ends_before_it_begins_is_refused_by_its_names(low, high, kind):
+    (first,), (last,) = low, high
+    ranged = create_model("Ranged", __base__=Params, **{first: (kind | None, None), last: (kind | None, None)})
+    with pytest.raises(ValidationError, match=rf"{first} \(.*\) is after {last} \(.*\)"):
+        ranged(**low, **high)
+    assert ranged(**low)
+    assert ranged(**high)
+    assert ranged(**{first: low[first], last: low[first]})

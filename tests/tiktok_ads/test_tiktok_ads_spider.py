@@ -81,7 +81,7 @@ def test_arguments_name_their_operation():
         ({"query": "x", "region": "US"}, "must be all or some of AT, BE"),
         ({"query": "x", "region": ","}, "must be all or some of"),
         ({"query": "x", "start": "31.12.2026"}, "must be a day"),
-        ({"query": "x", "start": "2026-02-01", "end": "2026-01-01"}, "start must not be after end"),
+        ({"query": "x", "start": "2026-02-01", "end": "2026-01-01"}, "is after end"),
         ({"query": "x", "advertiser": PAYER}, "either words"),
         ({"query": "x", "cursor": "a b"}, "next_cursor"),
         ({"ad": "x"}, "an ad's number"),

@@ -150,8 +150,6 @@ class LibraryParams(Paged):
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
-        if self.start and self.end and self.start > self.end:
-            raise ValueError("start must not be after end")
         if self.query and self.advertiser:
             raise ValueError("either words (query) or an advertiser")
         return self
