@@ -11,7 +11,6 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader, get_spider_loader
-from scrapy.utils.project import get_project_settings
 
 from fetchworker import settings as project_settings
 
@@ -60,7 +59,8 @@ def test_the_list_of_spiders_imports_no_site():
 
 
 def test_it_finds_what_scrapys_own_loader_finds():
-    ours = get_spider_loader(get_project_settings())
+    # get_project_settings would leave its mark on the environment of every later test
+    ours = loader(SPIDER_MODULES=project_settings.SPIDER_MODULES)
     theirs = SpiderLoader(Settings({"SPIDER_MODULES": project_settings.SPIDER_MODULES}))
     assert ours.list() == theirs.list()
     assert [ours.load(name) for name in ours.list()] == [theirs.load(name) for name in theirs.list()]

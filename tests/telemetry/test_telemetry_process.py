@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+OURS = ("FETCHWORKER_", "REDIS_URL", "SCRAPY_")
 CANARY = "kanarienvogel-4711"
 
 
 def run(cwd, *command, **env):
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("FETCHWORKER_", "REDIS_URL"))}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     return subprocess.run(
         [sys.executable, *command],
         cwd=cwd,
