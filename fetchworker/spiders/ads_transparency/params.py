@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params
 from fetchworker.spiders.ads_transparency import contract, geo
+from fetchworker.spiders.arguments import words
 
 _DOMAIN = re.compile(r"(?=.{4,253}\Z)(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,63}\Z")
 _ANYWHERE = "anywhere"
@@ -25,13 +26,6 @@ def _id(pattern: str, told: str) -> Any:
         return found
 
     return BeforeValidator(check)
-
-
-def _query(value: Any) -> Any:
-    found = " ".join(value.split()) if isinstance(value, str) else value
-    if found == "":
-        raise ValueError("must not be empty")
-    return found
 
 
 def _domain(value: Any) -> Any:
@@ -67,7 +61,7 @@ Region = Annotated[
 class SuggestionsParams(Params):
     """Whom to look for."""
 
-    query: Annotated[str, BeforeValidator(_query), Field(description="a name, or a part of one")]
+    query: Annotated[str, BeforeValidator(words), Field(description="a name, or a part of one")]
     region: Region = None
     size: int = Field(default=10, ge=1, le=30, description="how many advertisers, and how many sites, at most")
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, alone
+from fetchworker.spiders.arguments import as_text, matching, words
 from fetchworker.spiders.ebay import contract
 
 _ITEM = re.compile(r"\d{9,15}\Z")
@@ -17,20 +18,6 @@ _PAGE = re.compile(r"[1-9]\d{0,4}\Z")
 _PRICE = re.compile(r"\d{1,9}(?:\.\d{1,2})?\Z")
 #: a filter's name as the site writes it: ``Brand``, ``Screen%20Size``, ``LH_FS``
 _FILTER = re.compile(r"[^\s&=#]{1,80}\Z")
-
-
-def _text(value: Any) -> Any:
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
-
-
-def _matching(pattern: re.Pattern[str], told: str) -> Any:
-    def check(value: Any) -> Any:
-        found = _text(value)
-        if isinstance(found, str) and not pattern.match(found):
-            raise ValueError(f"must be {told}")
-        return found
-
-    return BeforeValidator(check)
 
 
 def _domain(value: Any) -> Any:
@@ -43,17 +30,10 @@ def _domain(value: Any) -> Any:
 
 
 def _variation(value: Any) -> Any:
-    found = _text(value)
+    found = as_text(value)
     if isinstance(found, str) and not found.isdigit():
         raise ValueError("must be the number behind var= of the listing's address")
     return None if found == "0" else found
-
-
-def _query(value: Any) -> Any:
-    found = " ".join(value.split()) if isinstance(value, str) else value
-    if found == "":
-        raise ValueError("must not be empty")
-    return found
 
 
 def _filters(value: Any) -> Any:
@@ -86,20 +66,20 @@ def _search_address(value: Any) -> Any:
 Domain = Annotated[
     str, BeforeValidator(_domain), Field(default=contract.DOMAIN, description="which shop: ebay.com, ebay.de, co.uk, …")
 ]
-Item = Annotated[str, _matching(_ITEM, "an item number of 9 to 15 digits"), Field(description="the listing's number")]
-Price = Annotated[str | None, _matching(_PRICE, "an amount such as 12.50"), Field(default=None)]
+Item = Annotated[str, matching(_ITEM, "an item number of 9 to 15 digits"), Field(description="the listing's number")]
+Price = Annotated[str | None, matching(_PRICE, "an amount such as 12.50"), Field(default=None)]
 SellerName = Annotated[
-    str | None, _matching(_SELLER, "a seller's name"), Field(default=None, description="a seller's name")
+    str | None, matching(_SELLER, "a seller's name"), Field(default=None, description="a seller's name")
 ]
 
 
 class SearchParams(Paged):
     """What to look for, and where."""
 
-    query: Annotated[str | None, BeforeValidator(_query), Field(default=None, description="words to look for")] = None
+    query: Annotated[str | None, BeforeValidator(words), Field(default=None, description="words to look for")] = None
     seller: SellerName = None
     category: Annotated[
-        str | None, _matching(_CATEGORY, "a category's number"), Field(default=None, description="a category's number")
+        str | None, matching(_CATEGORY, "a category's number"), Field(default=None, description="a category's number")
     ] = None
     domain: Domain = contract.DOMAIN
     sold: bool = Field(default=False, description="true: ended listings that were sold")
@@ -119,7 +99,7 @@ class SearchParams(Paged):
         str | None, BeforeValidator(_search_address), Field(description="a search's address, taken as it is")
     ] = None
     cursor: Annotated[
-        str | None, _matching(_PAGE, "a page's number"), Field(description="go on from a `next_cursor` (a page number)")
+        str | None, matching(_PAGE, "a page's number"), Field(description="go on from a `next_cursor` (a page number)")
     ] = None
 
     @model_validator(mode="after")
@@ -168,5 +148,5 @@ class DescriptionParams(Params):
 class SellerParams(Params):
     """Which seller."""
 
-    seller: Annotated[str, _matching(_SELLER, "a seller's name"), Field(description="the seller's name")]
+    seller: Annotated[str, matching(_SELLER, "a seller's name"), Field(description="the seller's name")]
     domain: Domain = contract.DOMAIN

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, agree
+from fetchworker.spiders.arguments import as_text
 from fetchworker.spiders.tiktok_ads import contract
 
 _AD = re.compile(r"\d{10,25}\Z")
@@ -23,13 +24,9 @@ _SEARCH_ID = re.compile(r"[A-Za-z0-9+/=_-]{1,2000}\Z")
 _ADDRESS = {"region": "region", "adv_name": "query", "query": "query", "adv_biz_ids": "advertiser"}
 
 
-def _text(value: Any) -> Any:
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
-
-
 def _matching(pattern: re.Pattern[str], told: str) -> BeforeValidator:
     def check(value: Any) -> Any:
-        found = _text(value)
+        found = as_text(value)
         if isinstance(found, str) and not pattern.match(found):
             raise ValueError(f"must be {told}")
         return found
@@ -57,7 +54,7 @@ def _country(value: Any) -> Any:
 
 
 def _label(value: Any) -> Any:
-    found = _text(value)
+    found = as_text(value)
     if isinstance(found, str) and not _LABEL.match(found):
         raise ValueError("must be the number of an industry, such as 22000000000")
     return found.removeprefix("label_") if isinstance(found, str) else found

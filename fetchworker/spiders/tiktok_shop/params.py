@@ -10,6 +10,7 @@ import orjson
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, agree
+from fetchworker.spiders.arguments import as_text, words
 from fetchworker.spiders.tiktok_shop import contract
 
 _PRODUCT = re.compile(contract.PRODUCT_ID + r"\Z")
@@ -20,12 +21,8 @@ _SEARCH = re.compile(
 _PAGE = re.compile(r"[1-9]\d{0,4}\Z")
 
 
-def _text(value: Any) -> Any:
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
-
-
 def _product(value: Any) -> Any:
-    found = _text(value)
+    found = as_text(value)
     if isinstance(found, str) and not _PRODUCT.match(found):
         raise ValueError("must be a product's number of 15 to 21 digits, the last part of its address")
     return found
@@ -36,13 +33,6 @@ def _region(value: Any) -> Any:
     if isinstance(word, str) and word not in contract.REGIONS:
         raise ValueError(f"must be one of {', '.join(contract.REGIONS)}")
     return word
-
-
-def _query(value: Any) -> Any:
-    found = " ".join(value.split()) if isinstance(value, str) else value
-    if found == "":
-        raise ValueError("must not be empty")
-    return found
 
 
 def _from_address(values: Any) -> Any:
@@ -62,7 +52,7 @@ def _from_address(values: Any) -> Any:
 
 
 def _review_page(value: Any) -> Any:
-    found = _text(value)
+    found = as_text(value)
     if isinstance(found, str) and not _PAGE.match(found):
         raise ValueError("must be a `next_cursor` of reviews: the number of a page")
     return found
@@ -111,7 +101,7 @@ class ReviewsParams(Paged):
 class SearchParams(Paged):
     """What to look for, and where."""
 
-    query: Annotated[str, BeforeValidator(_query), Field(description="words to look for")]
+    query: Annotated[str, BeforeValidator(words), Field(description="words to look for")]
     region: Annotated[str, BeforeValidator(_region), Field(description="which shop: us, gb, de, …")] = contract.REGION
     cursor: Annotated[
         str | None, BeforeValidator(_search_cursor), Field(description="go on from a `next_cursor` (JSON)")

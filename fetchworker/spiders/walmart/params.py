@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, alone
+from fetchworker.spiders.arguments import matching
 from fetchworker.spiders.walmart import contract
 
 _ITEM = re.compile(rf"{contract.ITEM}\Z")
@@ -16,20 +17,6 @@ _PRICE = re.compile(r"\d{1,7}(?:\.\d{1,2})?\Z")
 _CATEGORY = re.compile(r"\d{1,12}(?:_\d{1,12}){0,9}\Z")
 #: ``brand:Some Name``, several joined with ``||``
 _FACET = re.compile(r"[^\s:][^:]{0,60}:\S.{0,500}\Z")
-
-
-def _text(value: Any) -> Any:
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
-
-
-def _matching(pattern: re.Pattern[str], told: str) -> Any:
-    def check(value: Any) -> Any:
-        found = _text(value)
-        if isinstance(found, str) and not pattern.match(found):
-            raise ValueError(f"must be {told}")
-        return found
-
-    return BeforeValidator(check)
 
 
 def _domain(value: Any) -> Any:
@@ -63,12 +50,12 @@ Domain = Annotated[
 ]
 Item = Annotated[
     str,
-    _matching(_ITEM, "a listing's id: 3 to 15 digits, or 12 capital letters and digits"),
+    matching(_ITEM, "a listing's id: 3 to 15 digits, or 12 capital letters and digits"),
     Field(description="the listing's id"),
 ]
-Price = Annotated[str | None, _matching(_PRICE, "an amount such as 12.50"), Field(default=None)]
+Price = Annotated[str | None, matching(_PRICE, "an amount such as 12.50"), Field(default=None)]
 PageNumber = Annotated[
-    str | None, _matching(_PAGE, "a page's number"), Field(description="go on from a `next_cursor` (a page number)")
+    str | None, matching(_PAGE, "a page's number"), Field(description="go on from a `next_cursor` (a page number)")
 ]
 
 
@@ -82,12 +69,12 @@ class SearchParams(Paged):
     price_max: Price = None
     category: Annotated[
         str | None,
-        _matching(_CATEGORY, "a category's number"),
+        matching(_CATEGORY, "a category's number"),
         Field(default=None, description="a category's `cat_id`"),
     ] = None
     facet: Annotated[
         str | None,
-        _matching(_FACET, "the site's facets, such as brand:Some Name"),
+        matching(_FACET, "the site's facets, such as brand:Some Name"),
         Field(default=None, description="the site's further filters (`facet`), such as brand:Some Name||color:Blue"),
     ] = None
     url: Annotated[
