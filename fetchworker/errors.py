@@ -6,6 +6,8 @@
     ├── ConfigError                 settings, sites.yaml, environment: the start is refused
     │   └── ProxyConfigError        an entry of a proxy list
     ├── ArgumentError               spider arguments or a seed that name no call
+    ├── UnqueueableError            a request holds a value that has no place in the queue
+    ├── CorruptEntryError           an entry of the queue that is no request of the spider
     ├── RedisUnavailableError       no Redis to be had
     ├── SessionError                a stored session cannot be read or written
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
@@ -15,6 +17,8 @@
     │   └── SchemeDeniedError       by its scheme: neither http nor https
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
+    ├── UnqueueableError            a request holds what no queue can keep (VALIDATION_ERROR)
+    ├── CorruptEntryError           what stands in the queue is no request
     ├── UnfinishedError             the crawl was ended before the call was done (UNFINISHED)
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
@@ -74,6 +78,21 @@ class ArgumentError(FetchworkerError):
     type = "VALIDATION_ERROR"
 
 
+class UnqueueableError(FetchworkerError, ValueError):
+    """A request holds a value that has no place in the queue; the message names its path.
+
+    A ``ValueError`` as well, which is Scrapy's word for a request that cannot be serialized.
+    """
+
+    type = "VALIDATION_ERROR"
+
+
+class CorruptEntryError(FetchworkerError):
+    """An entry of the queue is no request, or none of this spider."""
+
+    type = "INTERNAL_ERROR"
+
+
 class RedisUnavailableError(FetchworkerError):
     """No Redis answers, and none could be started."""
 
@@ -131,6 +150,16 @@ class ItemInvalidError(FetchworkerError):
     """An item breaks the item contract; the message lists the fields."""
 
     type = "CONTRACT_ERROR"
+
+
+class UnqueueableError(FetchworkerError):
+    """A request holds what no queue can keep: the message names the field."""
+
+    type = "VALIDATION_ERROR"
+
+
+class CorruptEntryError(FetchworkerError):
+    """What stands in the queue is no request that this version wrote."""
 
 
 class UnfinishedError(FetchworkerError):
