@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _repeats(answers: dict[str, list[tuple[float, str]]], disturbances: list[Dis
     """
     again, wrong = 0, []
     for path, served in answers.items():
-        for (before, first), (now, second) in zip(served, served[1:], strict=False):
+        for (before, first), (now, second) in pairwise(served):
             again += 1
             reasons = [each for each in disturbances if before - 1 <= each.at <= min(now, before + OPEN)]
             late = [each for each in disturbances if now - OPEN <= each.at <= now and each.kind == "stop"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy import Request, Spider
 
@@ -26,7 +26,7 @@ class Stamp:
 
 class ChaosSpider(Spider):
     name = "chaos"
-    custom_settings = {"DOWNLOADER_MIDDLEWARES": {**settings.DOWNLOADER_MIDDLEWARES, Stamp: 40}}
+    custom_settings: ClassVar = {"DOWNLOADER_MIDDLEWARES": {**settings.DOWNLOADER_MIDDLEWARES, Stamp: 40}}
 
     async def start(self) -> AsyncIterator[Request]:
         yield Request(f"{os.environ['CHAOS_URL']}/page/0", self.parse)

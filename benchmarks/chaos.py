@@ -1,7 +1,7 @@
 """Kills workers and Redis in the midst of a crawl, and counts what is lost or doubled: nothing may be.
 
     python benchmarks/chaos.py [--pages N] [--workers N] [--kills N] [--stops N] [--redis-kills N] [--faults SHARE]
-                               [--seed N] [--lease S] [--frontier fetchworker|scrapy-redis] [--folder PATH]
+                               [--seed N] [--lease S] [--frontier fetchworker|scrapy-redis] [--folder PATH] …
 
 Workers crawl a tree of pages on loopback in one namespace, into one database and a JSON lines file each. A share of the
 upstream's tries fails (503, reset, torn body, slow). Workers are killed (SIGKILL) and started again, or stand still
@@ -16,26 +16,23 @@ import argparse
 import asyncio
 import json
 import random
+import signal
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 from _chaos_check import Disturbance, Findings, check
-from _chaos_parts import HERE, PrivateRedis, Served, Upstream, Worker, environment
+from _chaos_parts import PrivateRedis, Served, Upstream, Worker, environment
 from _chaos_tree import Tree
 
 CRAWL = "chaos-run"
-#: seconds without a page from the upstream after which nothing more is waited for
-QUIET = 90.0
 SETTINGS = {
     "fetchworker": {},
     "scrapy-redis": {
         "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
         "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
         "SCHEDULER_PERSIST": "True",
-        "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.FifoQueue",  # the one that waits when it is empty
-        "SCHEDULER_IDLE_BEFORE_CLOSE": "3",
     },
 }
 
@@ -78,7 +75,7 @@ class Chaos:
         if kind == "redis":
             await self.restart_redis()
             return
-        while not (able := [each for each in self.workers if each.runs and not each.stopped]):
+        while not (able := [each for each in self.workers if each.runs and not each.stopped]):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         worker = self.random.choice([each for each in able if each.name in self.served.workers] or able)
         self.disturbances.append(Disturbance(time.monotonic(), kind, worker.name))
@@ -145,12 +142,20 @@ class Chaos:
                     return
 
     async def watch(self) -> None:
-        while time.monotonic() - self.served.last < QUIET:
+        quiet = self.options.quiet
+        while time.monotonic() - self.served.last < quiet:  # noqa: ASYNC110
             await asyncio.sleep(1)
         self.found.stuck = True
-        self.found.violations.append(f"no page was asked for in {QUIET:g} s; the workers were ended")
+        self.found.violations.append(f"no page was asked for in {quiet:g} s; the workers were ended")
         for worker in self.workers:
             worker.end()
+
+
+async def run_whole(run: Chaos) -> None:
+    """The run; one that is told to end (SIGTERM) ends what it has started."""
+    task = asyncio.ensure_future(run.run())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await task
 
 
 def main() -> None:
@@ -162,6 +167,7 @@ def main() -> None:
     parser.add_argument("--redis-kills", type=int, default=2)
     parser.add_argument("--faults", type=float, default=0.3, help="share of tries that fail")
     parser.add_argument("--lease", type=float, default=3, help="seconds")
+    parser.add_argument("--quiet", type=float, default=90, help="seconds without a page after which it is given up")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--frontier", choices=SETTINGS, default="fetchworker")
     parser.add_argument("--folder", type=Path, help="keep all files of the run there")
@@ -170,7 +176,7 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         run = Chaos(options, folder)
-        asyncio.run(run.run())
+        asyncio.run(run_whole(run))
         (folder / "report.json").write_text(json.dumps(run.found.report, indent=1))
         print(run.found.told())
     sys.exit(bool(run.found.violations))
