@@ -1,6 +1,6 @@
 """The chaos run's upstream in a process of its own: ``_chaos_upstream.py PAGES FAULTS SEED LEASE``.
 
-Says its port, then ``<path> <worker>`` for each page that it answers well and ``! <fault>`` for each try that it spoils.
+Says its port, then ``<path> <worker>`` for each page that it answers well, ``! <fault>`` for each try that it spoils.
 Plain HTTP/1.1: a connection that is dropped takes no other request with it.
 """
 

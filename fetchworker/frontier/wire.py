@@ -7,6 +7,7 @@ business.
 
 from __future__ import annotations
 
+import re
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,19 @@ _FORMAT = 1
 _ARRAY = 0x90
 #: Scrapy's own methods, which take no answer
 _NO_CALLBACKS = frozenset(dir(Spider)) - {"parse", "_parse"}
+
+
+#: whether an address has characters that may stand in one as they are, and no others
+_PLAIN = re.compile(r"[!-~]+").fullmatch
+
+
+class _Encoded(Request):
+    """A request whose address was made safe when it was first made: doing so again is two thirds of its cost."""
+
+    __slots__ = ()
+
+    def _url_is_verbatim(self) -> bool:
+        return True
 
 
 def encode(request: Request, spider: Spider) -> bytes:
@@ -72,7 +86,10 @@ def decode(raw: bytes, spider: Spider, *, priority: int = 0) -> Request:
         CorruptEntryError: it is no entry of this format, or none of this spider.
     """
     try:
-        return Request(priority=priority, **_fields(raw, spider))
+        fields = _fields(raw, spider)
+        made = (_Encoded if _PLAIN(fields["url"]) else Request)(priority=priority, **fields)
+        made.__class__ = Request
+        return made
     except CorruptEntryError:
         raise
     except Exception as exc:  # whatever msgpack or Scrapy say of it
