@@ -88,12 +88,12 @@ def decode(raw: bytes, spider: Spider, *, priority: int = 0) -> Request:
     try:
         fields = _fields(raw, spider)
         made = (_Encoded if _PLAIN(fields["url"]) else Request)(priority=priority, **fields)
-        made.__class__ = Request
-        return made
     except CorruptEntryError:
         raise
     except Exception as exc:  # whatever msgpack or Scrapy say of it
         raise CorruptEntryError(f"the entry is no request: {type(exc).__name__}: {exc!s:.200}") from exc
+    made.__class__ = Request
+    return made
 
 
 def _fields(raw: bytes, spider: Spider) -> dict[str, Any]:
