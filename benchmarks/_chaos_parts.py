@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -37,29 +38,29 @@ class PrivateRedis:
         kept = ("--appendonly", "yes", "--appendfsync", "always") if durable else ("--appendonly", "no")
         place = ("--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(folder), "--save", "")
         self._command = ("redis-server", *place, *kept, *options)
-        self._process: Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
-    async def start(self) -> None:
+    def start(self) -> None:
         """Start it, and wait until it has its data."""
-        self._process = await asyncio.create_subprocess_exec(*self._command, stdout=asyncio.subprocess.DEVNULL)
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
         client = self.client()
         while True:
             try:
                 client.ping()
                 break
             except redis.RedisError:  # not there yet, or it loads its data
-                if self._process.returncode is not None:
+                if self._process.poll() is not None:
                     raise SystemExit(f"{self._command} ended with {self._process.returncode}") from None
-                await asyncio.sleep(0.05)
+                time.sleep(0.05)
         client.close()
 
     def client(self) -> Any:
         return redis.Redis.from_url(self.url)
 
-    async def kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
+    def kill(self) -> None:
+        if self._process is not None:
             self._process.kill()
-            await self._process.wait()
+            self._process.wait()
 
 
 class Upstream:

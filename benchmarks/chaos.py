@@ -87,12 +87,12 @@ class Chaos:
     async def restart_redis(self) -> None:
         async with self._outage:
             self.disturbances.append(Disturbance(time.monotonic(), "redis", ""))
-            await self.redis.kill()
+            self.redis.kill()
             await asyncio.sleep(self.random.uniform(0.2, 1.5))
-            await self.redis.start()
+            await asyncio.to_thread(self.redis.start)
 
     async def run(self) -> None:
-        await self.redis.start()
+        self.redis.start()
         await self.upstream.start()
         started = time.monotonic()
         try:
@@ -107,7 +107,7 @@ class Chaos:
             for worker in self.workers:
                 worker.end()
             await self.upstream.stop()
-            await self.redis.kill()
+            self.redis.kill()
 
     async def crawl(self) -> None:
         env = environment(

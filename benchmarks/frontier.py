@@ -2,10 +2,10 @@
 
     python benchmarks/frontier.py [--requests N] [--seen N] [--big] [--queued N] [--rounds N] [--batch N]
 
-Speed: requests a second into seen-set and queue, and out of the queue again (for ours: leased, decoded and acknowledged);
-fingerprints are made beforehand. scrapy-redis has commands for each request; ours is told in bundles, as its worker does
-it: 1,000 new requests, or ``--batch`` leases and acknowledgements, a call. Memory: what Redis's ``used_memory`` grows by.
-Depth: CPU of this process and of Redis per request leased, decoded, acknowledged and followed by a child, with
+Speed: requests a second into seen-set and queue, and out of the queue again (ours: leased, decoded, acknowledged);
+fingerprints are made beforehand. scrapy-redis has commands for each request; ours is told in bundles, as its worker
+does it: 1,000 new requests, or ``--batch`` leases and acknowledgements, a call. Memory: what ``used_memory`` of Redis
+grows by. Depth: CPU of this process and of Redis per request leased, decoded, acknowledged and followed by a child, with
 ``--queued`` requests in the queue against a hundredth of it. Rounds alternate and the median counts. Exit code 1 when a
 bar is missed.
 """
@@ -280,11 +280,11 @@ async def run(options: argparse.Namespace) -> list[str]:
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
         server = PrivateRedis(Path(folder), durable=False)
-        await server.start()
+        server.start()
         try:
             await compare(options, server, folder, report)
         finally:
-            await server.kill()
+            server.kill()
     return report.missed
 
 
