@@ -1,4 +1,4 @@
-"""One crawl of one stack in a process of its own; ``_run.py STACK PORT CA BYTES PAGES OUT REDIS`` prints figures as JSON.
+"""One crawl of one stack in a process of its own: ``_run.py STACK PORT CA BYTES PAGES OUT REDIS``; figures as JSON.
 
 CPU is that of this process between the first request and the end of the crawl, user and system.
 """

@@ -4,9 +4,9 @@
 
 Stacks: fetchworker (16 named sessions in Redis, impersonation, outcome, validation, durable JSON lines), Scrapy's
 default handler, scrapy-impersonate, and stock Scrapy with a handler that answers at once ("the ceiling"). Pages of
-1 KB and 100 KB, 16 at once, one item a page. Prints CPU per request of the crawling process, requests a second, and the
-ratios. Then the same with the queue in a Redis of this run's own, against scrapy-redis with scrapy-impersonate; then RSS
-over a long crawl. Rounds alternate between the stacks and the median counts.
+1 KB and 100 KB, 16 at once, one item a page. Prints CPU per request of the crawling process, requests a second, and
+their ratios. Then the same with the queue in a Redis of this run's own, against scrapy-redis with scrapy-impersonate;
+then RSS over a long crawl. Rounds alternate between the stacks and the median counts.
 """
 
 from __future__ import annotations

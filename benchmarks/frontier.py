@@ -5,9 +5,9 @@
 Speed: requests a second into seen-set and queue, and out of the queue again (ours: leased, decoded, acknowledged);
 fingerprints are made beforehand. scrapy-redis has commands for each request; ours is told in bundles, as its worker
 does it: 1,000 new requests, or ``--batch`` leases and acknowledgements, a call. Memory: what ``used_memory`` of Redis
-grows by. Depth: CPU of this process and of Redis per request leased, decoded, acknowledged and followed by a child, with
-``--queued`` requests in the queue against a hundredth of it. Rounds alternate and the median counts. Exit code 1 when a
-bar is missed.
+grows by. Depth: CPU of this process and of Redis per request leased, decoded, acknowledged and followed by a child,
+with ``--queued`` requests in the queue against a hundredth of it. Rounds alternate and the median counts. Exit code 1
+when a bar is missed.
 """
 
 from __future__ import annotations
