@@ -17,7 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_redis.spiders import RedisCrawlSpider
 
 from fetchworker.errors import CorruptEntryError, FetchworkerError, UnqueueableError
-from fetchworker.frontier.wire import VOLATILE, decode, encode
+from fetchworker.frontier.codec import VOLATILE, decode, encode
 
 URL = "https://shop.example/tea"
 
