@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
+from scrapy_redis.spiders import RedisMixin
 
 from fetchworker.errors import CorruptEntryError, UnqueueableError
 from fetchworker.frontier.values import pack, packed_value, unpack
@@ -31,8 +32,8 @@ VOLATILE = frozenset({"fw_wire", CARRIED, SLOT, LEASE, "download_latency"})
 _FORMAT = 1
 #: a msgpack array of up to 15 values
 _ARRAY = 0x90
-#: Scrapy's own methods, which take no answer
-_NO_CALLBACKS = frozenset(dir(Spider)) - {"parse", "_parse"}
+#: methods that take no answer: hooks, and what Scrapy and scrapy-redis have themselves
+_NO_CALLBACKS = frozenset(dir(Spider)) - {"parse", "_parse"} | vars(RedisMixin).keys() | {"closed", "seed_request"}
 
 
 def encode(request: Request, spider: Spider) -> bytes:
