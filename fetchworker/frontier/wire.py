@@ -7,7 +7,6 @@ business.
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
@@ -109,7 +108,7 @@ def is_callback(spider: Spider, name: str) -> bool:
     for cls in type(spider).__mro__:
         found = vars(cls).get(name)
         if found is not None:
-            return isinstance(found, FunctionType | staticmethod | classmethod)
+            return isinstance(found, classmethod) or (callable(found) and not isinstance(found, type))
     return False
 
 

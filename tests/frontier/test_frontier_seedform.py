@@ -12,6 +12,7 @@ from scrapy_redis.spiders import RedisSpider
 
 from fetchworker.errors import ArgumentError
 from fetchworker.frontier.seedform import LARGEST, TIERS, request_of, requests_of, seed_request
+from fetchworker.frontier.seedkeys import READERS
 from fetchworker.frontier.wire import decode, encode
 
 URL = "https://shop.example/tea"
@@ -201,23 +202,7 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
     max_leaves=4,
 )
-words = st.sampled_from(
-    [
-        "method",
-        "headers",
-        "cookies",
-        "body",
-        "body_base64",
-        "json",
-        "form",
-        "meta",
-        "priority",
-        "tier",
-        "callback",
-        "cb_kwargs",
-        "dont_filter",
-    ]
-)
+words = st.sampled_from([key for key in READERS if key != "url"])
 
 
 def either(raw: bytes) -> None:

@@ -50,6 +50,13 @@ class ShopSpider(Spider):
     def parse_static(response):
         yield from ()
 
+    class Shelf:
+        pass
+
+    @classmethod
+    def parse_class(cls, response):
+        yield from ()
+
     @property
     def parse_nothing(self):
         type(self).touched += 1
@@ -169,7 +176,7 @@ def test_a_subclass_is_what_it_sends():
     assert back(JsonRequest(URL, data={"a": 1})).body == b'{"a": 1}'
 
 
-@pytest.mark.parametrize("name", ["parse", "parse_page", "parse_static"])
+@pytest.mark.parametrize("name", ["parse", "parse_page", "parse_static", "parse_class"])
 def test_callbacks_go_by_name(name):
     found = back(Request(URL, getattr(spider, name), errback=spider.fail))
     assert (found.callback, found.errback) == (getattr(spider, name), spider.fail)
@@ -264,6 +271,7 @@ def entry(*fields) -> bytes:
         (entry(1, URL, "_ShopSpider__parse_hidden"), "has no method"),
         (entry(1, URL, "parse_nothing"), "has no method"),
         (entry(1, URL, "name"), "has no method"),
+        (entry(1, URL, "Shelf"), "has no method"),
         (entry(1, URL, "update_settings"), "has no method"),
         (entry(1, URL, ["parse"]), "has no method"),
         (entry(8, URL, 1), "method: text"),
