@@ -17,6 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_redis.spiders import RedisCrawlSpider
 
 from fetchworker.errors import CorruptEntryError, FetchworkerError, UnqueueableError
+from fetchworker.frontier import wire
 from fetchworker.frontier.wire import VOLATILE, decode, encode
 
 URL = "https://shop.example/tea"
@@ -243,6 +244,13 @@ def test_what_cannot_be_queued_is_named(fields, told):
     assert len(caught.value.message) < 300
 
 
+def test_a_body_that_redis_would_not_keep_is_refused(monkeypatch):
+    monkeypatch.setattr(wire, "LARGEST_BODY", 3)
+    assert back(Request(URL, body=b"abc")).body == b"abc"
+    with pytest.raises(UnqueueableError, match="body has 4 bytes, more than 3"):
+        encode(Request(URL, body=b"abcd"), spider)
+
+
 def entry(*fields) -> bytes:
     return b"\x01" + msgpack.packb(list(fields))
 
@@ -262,8 +270,8 @@ def entry(*fields) -> bytes:
         (entry(True, URL), "no list of fields"),
         (entry(1 << 11, URL, 1), "does not know (bits 0x800)"),
         (entry(-1, URL), "does not know"),
-        (entry(0, URL, "parse"), "more or fewer values"),
-        (entry(1, URL), "callback: the spider shop has no method None"),
+        (entry(0, URL, "parse"), "1 values for 0 fields"),
+        (entry(1, URL), "0 values for 1 fields"),
         (entry(0, b"https://shop.example/"), "url: text"),
         (entry(0, "nowhere"), "Missing scheme"),
         (entry(1, URL, "parse_gone"), "has no method 'parse_gone'"),
