@@ -7,10 +7,11 @@ business.
 
 from __future__ import annotations
 
-from types import FunctionType
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
+from scrapy_redis.spiders import RedisMixin
 
 from fetchworker.errors import CorruptEntryError, UnqueueableError
 from fetchworker.frontier.values import pack, packed_value, unpack
@@ -27,12 +28,17 @@ LEASE = "fw_lease"
 #: meta keys that belong to one try in one process
 VOLATILE = frozenset({"fw_wire", CARRIED, SLOT, LEASE, "download_latency"})
 
+#: the largest body (bytes); a value in Redis ends at 512 MiB
+LARGEST_BODY = 500 * 1024 * 1024
+
 #: the format's number, the first byte of an entry
 _FORMAT = 1
+#: the bit of ``dont_filter``
+_DONT_FILTER = 4
 #: a msgpack array of up to 15 values
 _ARRAY = 0x90
-#: Scrapy's own methods, which take no answer
-_NO_CALLBACKS = frozenset(dir(Spider)) - {"parse", "_parse"}
+#: methods that take no answer: hooks, and what Scrapy and scrapy-redis have themselves
+_NO_CALLBACKS = frozenset(dir(Spider)) - {"parse", "_parse"} | vars(RedisMixin).keys() | {"closed", "seed_request"}
 
 
 def encode(request: Request, spider: Spider) -> bytes:
@@ -48,7 +54,7 @@ def encode(request: Request, spider: Spider) -> bytes:
         None if request.method == "GET" else packed_value(request.method, "method"),
         _write_headers(request),
         _write_meta(request),
-        pack(request.body) if request.body else None,
+        _write_body(request),
         _write_cookies(request),
         _write_cb_kwargs(request),
         _write_flags(request),
@@ -88,14 +94,19 @@ def _fields(raw: bytes, spider: Spider) -> dict[str, Any]:
     bits, url, *values = found
     if not 0 <= bits < 1 << len(_READERS):
         raise CorruptEntryError(f"the entry has fields that this version does not know (bits {bits:#x})")
-    named = [reader for place, reader in enumerate(_READERS) if bits >> place & 1]
-    fields: dict[str, Any] = {"url": _text(url, "url", spider)}
-    rest = iter(values)
-    for field, read in named:
-        fields[field] = True if read is None else read(next(rest, None), field, spider)
-    if len(values) != sum(read is not None for _, read in named):
-        raise CorruptEntryError("the entry has more or fewer values than fields")
+    named = _named(bits)
+    if len(values) != len(named):
+        raise CorruptEntryError(f"the entry has {len(values)} values for {len(named)} fields")
+    fields: dict[str, Any] = {"url": _text(url, "url", spider), "dont_filter": bool(bits & _DONT_FILTER)}
+    for (field, read), value in zip(named, values, strict=True):
+        fields[field] = read(value, field, spider)
     return fields
+
+
+@cache
+def _named(bits: int) -> list[tuple[str, Callable[[Any, str, Spider], Any]]]:
+    """The fields that bits stand for; there are 2048 sets of them."""
+    return [(field, read) for place, (field, read) in enumerate(_READERS) if read is not None and bits >> place & 1]
 
 
 # ── callbacks ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,7 +119,7 @@ def is_callback(spider: Spider, name: str) -> bool:
     for cls in type(spider).__mro__:
         found = vars(cls).get(name)
         if found is not None:
-            return isinstance(found, FunctionType | staticmethod | classmethod)
+            return isinstance(found, classmethod) or (callable(found) and not isinstance(found, type))
     return False
 
 
@@ -142,6 +153,13 @@ def _write_meta(request: Request) -> bytes | None:
     if SLOT in meta and kept.get("download_slot") == meta[SLOT]:
         del kept["download_slot"]  # worked out, not asked for
     return packed_value(kept, "meta") if kept else None
+
+
+def _write_body(request: Request) -> bytes | None:
+    body = request.body
+    if len(body) > LARGEST_BODY:
+        raise UnqueueableError(f"body has {len(body)} bytes, more than {LARGEST_BODY}: Redis keeps no larger values")
+    return pack(body) if body else None
 
 
 def _write_cookies(request: Request) -> bytes | None:
@@ -237,7 +255,7 @@ def _are_arguments(found: Any) -> bool:
     return type(found) is dict and all(type(name) is str for name in found)
 
 
-#: a field's bit is its place here; None for one that is there or not
+#: a field's bit is its place here; None for the one whose bit says all
 _READERS: tuple[tuple[str, Callable[[Any, str, Spider], Any] | None], ...] = (
     ("callback", _read_callback),
     ("errback", _read_callback),

@@ -17,6 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_redis.spiders import RedisCrawlSpider
 
 from fetchworker.errors import CorruptEntryError, FetchworkerError, UnqueueableError
+from fetchworker.frontier import codec
 from fetchworker.frontier.codec import VOLATILE, decode, encode
 
 URL = "https://shop.example/tea"
@@ -48,6 +49,13 @@ class ShopSpider(Spider):
 
     @staticmethod
     def parse_static(response):
+        yield from ()
+
+    class Shelf:
+        pass
+
+    @classmethod
+    def parse_class(cls, response):
         yield from ()
 
     @property
@@ -169,7 +177,7 @@ def test_a_subclass_is_what_it_sends():
     assert back(JsonRequest(URL, data={"a": 1})).body == b'{"a": 1}'
 
 
-@pytest.mark.parametrize("name", ["parse", "parse_page", "parse_static"])
+@pytest.mark.parametrize("name", ["parse", "parse_page", "parse_static", "parse_class"])
 def test_callbacks_go_by_name(name):
     found = back(Request(URL, getattr(spider, name), errback=spider.fail))
     assert (found.callback, found.errback) == (getattr(spider, name), spider.fail)
@@ -236,6 +244,13 @@ def test_what_cannot_be_queued_is_named(fields, told):
     assert len(caught.value.message) < 300
 
 
+def test_a_body_that_redis_would_not_keep_is_refused(monkeypatch):
+    monkeypatch.setattr(wire, "LARGEST_BODY", 3)
+    assert back(Request(URL, body=b"abc")).body == b"abc"
+    with pytest.raises(UnqueueableError, match="body has 4 bytes, more than 3"):
+        encode(Request(URL, body=b"abcd"), spider)
+
+
 def entry(*fields) -> bytes:
     return b"\x01" + msgpack.packb(list(fields))
 
@@ -255,8 +270,8 @@ def entry(*fields) -> bytes:
         (entry(True, URL), "no list of fields"),
         (entry(1 << 11, URL, 1), "does not know (bits 0x800)"),
         (entry(-1, URL), "does not know"),
-        (entry(0, URL, "parse"), "more or fewer values"),
-        (entry(1, URL), "callback: the spider shop has no method None"),
+        (entry(0, URL, "parse"), "1 values for 0 fields"),
+        (entry(1, URL), "0 values for 1 fields"),
         (entry(0, b"https://shop.example/"), "url: text"),
         (entry(0, "nowhere"), "Missing scheme"),
         (entry(1, URL, "parse_gone"), "has no method 'parse_gone'"),
@@ -264,6 +279,7 @@ def entry(*fields) -> bytes:
         (entry(1, URL, "_ShopSpider__parse_hidden"), "has no method"),
         (entry(1, URL, "parse_nothing"), "has no method"),
         (entry(1, URL, "name"), "has no method"),
+        (entry(1, URL, "Shelf"), "has no method"),
         (entry(1, URL, "update_settings"), "has no method"),
         (entry(1, URL, ["parse"]), "has no method"),
         (entry(8, URL, 1), "method: text"),
