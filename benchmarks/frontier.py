@@ -27,7 +27,7 @@ from _chaos_parts import PrivateRedis
 from scrapy import Request, Spider
 from scrapy_redis.queue import PriorityQueue
 
-from fetchworker.frontier import wire
+from fetchworker.frontier import codec
 from fetchworker.frontier.entry import Child, Finished, News, Numbered
 from fetchworker.frontier.keys import namespace
 from fetchworker.frontier.store import Frontier
@@ -136,7 +136,7 @@ async def push(frontier: Frontier, pairs, first: int = 0) -> int:
     """Encode and queue; returns the number of the last bundle."""
     children: list[Child] = []
     for request, mark in pairs:
-        children.append(Child(request.priority, mark, wire.encode(request, SPIDER)))
+        children.append(Child(request.priority, mark, codec.encode(request, SPIDER)))
         if len(children) == BUNDLE:
             first += 1
             await frontier.turn(News(loose=Numbered(first, tuple(children))))
@@ -155,7 +155,7 @@ async def drain(frontier: Frontier, batch: int) -> int:
         if not answer.taken:
             return done
         for leased in answer.taken:
-            wire.decode(leased.entry.payload, SPIDER, priority=leased.priority)
+            codec.decode(leased.entry.payload, SPIDER, priority=leased.priority)
         done += len(answer.taken)
         news = News(finished=[Finished(leased.token) for leased in answer.taken])
 
@@ -214,7 +214,7 @@ def scattered(number: int) -> int:
 
 
 async def fill(frontier: Frontier, count: int) -> None:
-    payload = wire.encode(requests(1)[0], SPIDER)
+    payload = codec.encode(requests(1)[0], SPIDER)
     for number, first in enumerate(range(0, count, BUNDLE), 1):
         children = tuple(Child(0, scattered(place), payload) for place in range(first, min(first + BUNDLE, count)))
         await frontier.turn(News(loose=Numbered(number, children)))
@@ -228,8 +228,8 @@ async def cycle(bench: Bench, frontier: Frontier, fresh: Iterator[int], steps: i
         answer = await frontier.turn(news, want=batch)
         news = News()
         for leased in answer.taken:
-            request = wire.decode(leased.entry.payload, SPIDER, priority=leased.priority)
-            child = Child(request.priority, scattered(next(fresh)), wire.encode(request, SPIDER))
+            request = codec.decode(leased.entry.payload, SPIDER, priority=leased.priority)
+            child = Child(request.priority, scattered(next(fresh)), codec.encode(request, SPIDER))
             news.finished.append(Finished(leased.token, (child,)))
         done += len(answer.taken)
     await frontier.turn(news)

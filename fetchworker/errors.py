@@ -17,8 +17,6 @@
     │   └── SchemeDeniedError       by its scheme: neither http nor https
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
-    ├── UnqueueableError            a request holds what no queue can keep (VALIDATION_ERROR)
-    ├── CorruptEntryError           what stands in the queue is no request
     ├── UnfinishedError             the crawl was ended before the call was done (UNFINISHED)
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
@@ -150,16 +148,6 @@ class ItemInvalidError(FetchworkerError):
     """An item breaks the item contract; the message lists the fields."""
 
     type = "CONTRACT_ERROR"
-
-
-class UnqueueableError(FetchworkerError):
-    """A request holds what no queue can keep: the message names the field."""
-
-    type = "VALIDATION_ERROR"
-
-
-class CorruptEntryError(FetchworkerError):
-    """What stands in the queue is no request that this version wrote."""
 
 
 class UnfinishedError(FetchworkerError):

@@ -17,7 +17,7 @@ from scrapy.exceptions import IgnoreRequest
 from twisted.python.failure import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from scrapy import Request
     from scrapy.core.engine import ExecutionEngine
@@ -47,7 +47,7 @@ current: ContextVar[Owner | None] = ContextVar("fetchworker_owner", default=None
 
 def watch(engine: ExecutionEngine, listener: Listener) -> None:
     """Tell ``listener`` of what the engine does; once, while the spider opens."""
-    engine.scraper._scrape = _watched(engine.scraper._scrape, listener)  # type: ignore[method-assign]  # noqa: SLF001
+    engine.scraper._scrape = _watched(engine.scraper._scrape, listener)  # type: ignore[method-assign,assignment]  # noqa: SLF001
     slot = engine._slot  # noqa: SLF001
     assert slot is not None
     remove = slot.remove_request
@@ -69,7 +69,7 @@ def replace_start(engine: ExecutionEngine, wrap: Callable[[AsyncIterator[Any]], 
 
 def _watched(
     scrape: Callable[[Response | Failure, Request], Awaitable[None]], listener: Listener
-) -> Callable[[Response | Failure, Request], Awaitable[None]]:
+) -> Callable[[Response | Failure, Request], Coroutine[Any, Any, None]]:
     async def watched(result: Response | Failure, request: Request) -> None:
         owner = listener.owner_of(request)
         current.set(owner)  # this coroutine is a task of its own, with its own context

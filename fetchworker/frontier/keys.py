@@ -118,4 +118,6 @@ def _filled(setting: str, text: str, spider: str) -> str:
     try:
         return text % {"spider": spider, "name": spider}
     except (KeyError, ValueError, TypeError):
-        raise ConfigError(f"{setting}: {text!r} cannot be filled in; write %(spider)s where the spider's name stands") from None
+        raise ConfigError(
+            f"{setting}: {text!r} cannot be filled in; write %(spider)s where the spider's name stands"
+        ) from None

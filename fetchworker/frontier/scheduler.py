@@ -1,4 +1,4 @@
-"""Scrapy's scheduler over a queue in Redis that loses nothing (``SCHEDULER = "fetchworker.frontier.scheduler.Scheduler"``).
+"""Scrapy's scheduler over a queue in Redis that loses nothing.
 
 Requests are handed out on lease. A request is done when its callback is exhausted, its items have left the pipelines
 and its children stand in the queue; that it is done, its children and the seen-set change in one step. What a worker
@@ -10,7 +10,6 @@ scrapy-redis's settings keep their meaning: ``SCHEDULER_QUEUE_KEY``, ``SCHEDULER
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -28,12 +27,11 @@ from fetchworker.errors import (
     FetchworkerError,
     RedisUnavailableError,
     StorageError,
-    RefusedError,
     UnfinishedError,
     UnqueueableError,
 )
 from fetchworker.exports.completion import not_done
-from fetchworker.frontier import done, wire
+from fetchworker.frontier import codec, done
 from fetchworker.frontier.dupefilter import dupefilter_of
 from fetchworker.frontier.entry import Child, Move
 from fetchworker.frontier.keepalive import Keepalive
@@ -167,7 +165,7 @@ class Scheduler(BaseScheduler):
             return True
         request.meta.pop(LEASE, None)  # a child that was made of its page's meta
         try:
-            child = Child(request.priority, self._filter.fingerprint(request), wire.encode(request, self.spider))
+            child = Child(request.priority, self._filter.fingerprint(request), codec.encode(request, self.spider))
         except UnqueueableError as exc:
             self._refuse(request, exc, owner)
             return False
@@ -212,7 +210,7 @@ class Scheduler(BaseScheduler):
             if entry.kind == "seed":
                 self._sow(lease)
                 return
-            request = wire.decode(entry.payload, self.spider, priority=lease.priority)
+            request = codec.decode(entry.payload, self.spider, priority=lease.priority)
             check = getattr(self.spider, "check_queued", None)
             if check is not None:
                 check(request)
@@ -229,7 +227,7 @@ class Scheduler(BaseScheduler):
         """A seed is done when its request stands in the queue."""
         assert self._worker is not None
         request = request_of(lease.entry.payload, self.spider)
-        child = Child(request.priority, self._filter.fingerprint(request), wire.encode(request, self.spider))
+        child = Child(request.priority, self._filter.fingerprint(request), codec.encode(request, self.spider))
         self._count("fetchworker/seeds/read", 1)
         self._worker.child(lease, child)
         self._worker.finish(lease)
@@ -332,9 +330,12 @@ class Scheduler(BaseScheduler):
                 await frontier.expire()
             elif not state.empty:
                 self._tell_rest(state.queued + state.delayed)
-        elif not self._crawler.settings.getbool("SCHEDULER_PERSIST", True) and reason in _OVER and state.empty:
-            if not await frontier.workers():
-                await frontier.purge()
+        elif self._forgets and reason in _OVER and state.empty and not await frontier.workers():
+            await frontier.purge()
+
+    @property
+    def _forgets(self) -> bool:
+        return not self._crawler.settings.getbool("SCHEDULER_PERSIST", True)
 
     def _tell_rest(self, count: int) -> None:
         self._crawler.stats.set_value("frontier/left", count)

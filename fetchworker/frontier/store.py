@@ -91,7 +91,9 @@ class Frontier:
         self._redis = redis
         lua = files(__package__) / "lua"
         lib = (lua / "lib.lua").read_text()
-        self._scripts = {name: redis.register_script(f"{lib}\n{(lua / f'{name}.lua').read_text()}") for name in _SCRIPTS}
+        self._scripts = {
+            name: redis.register_script(f"{lib}\n{(lua / f'{name}.lua').read_text()}") for name in _SCRIPTS
+        }
         self._lease = int(self.terms.lease * 1000)
         self._call = 0
         #: when Redis last heard of this worker (monotonic seconds)
@@ -137,7 +139,7 @@ class Frontier:
 
     async def workers(self) -> dict[str, float]:
         """The workers, with the time (Unix seconds) when their leases lapse."""
-        found = await self._redis.zrange(f"{self.names.root}:workers", 0, -1, withscores=True)
+        found: Any = await self._redis.zrange(f"{self.names.root}:workers", 0, -1, withscores=True)
         return {owner.decode(): lapse / 1000 for owner, lapse in found}
 
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────────────────

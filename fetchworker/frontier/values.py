@@ -1,7 +1,7 @@
 """Values as msgpack: a closed set of types, each of which reads back as it was (pure).
 
 None, bool, int of 64 bits, float, str, bytes, list, tuple, dict with str or bytes as keys, datetime with a time zone
-(which reads back in UTC); bytearray and memoryview read back as bytes. Nothing of what is read is code or names a class.
+(which reads back in UTC); bytearray and memoryview read back as bytes. Nothing that is read is code or names a class.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _USE = {set: "a list", frozenset: "a list", datetime: "one with a time zone"}
 
 
 def pack(value: Any, depth: int = 0) -> bytes:
+    """Bytes of a value that is known to be one of ours; ``depth`` counts the tuples around it."""
+
     def tuples(found: Any) -> Any:
         if type(found) is tuple and depth < _TUPLES_DEEP:
             return msgpack.ExtType(_TUPLE, pack(list(found), depth + 1))
@@ -34,6 +36,8 @@ def pack(value: Any, depth: int = 0) -> bytes:
 
 
 def unpack(raw: bytes | memoryview, depth: int = 0) -> Any:
+    """The value; whatever the bytes are, an ``Exception`` is the worst that comes of it."""
+
     def tuples(code: int, data: bytes) -> Any:
         found = unpack(data, depth + 1) if code == _TUPLE and depth < _TUPLES_DEEP else None
         if type(found) is not list:
@@ -45,7 +49,11 @@ def unpack(raw: bytes | memoryview, depth: int = 0) -> Any:
 
 
 def packed_value(value: Any, path: str) -> bytes:
-    """A value that reads back as it was."""
+    """Bytes of a value, proved to read back as it was.
+
+    Raises:
+        UnqueueableError: a part of it has no place in the queue; the message names its path.
+    """
     try:
         packed = pack(value)
         if unpack(packed) == value:
@@ -67,7 +75,7 @@ def _refuse(value: Any, path: str, depth: int = 0) -> None:
             if type(key) not in (str, bytes):
                 raise UnqueueableError(f"{path} has the key {key!r:.60}, which cannot be queued: use str or bytes")
             _refuse_scalar(key, f"{path} has a key that")
-            _refuse(item, f"{path}.{key if type(key) is str else repr(key)}", depth + 1)
+            _refuse(item, f"{path}.{key if type(key) is str else repr(key):.60}", depth + 1)
     elif kind in (list, tuple):
         for place, item in enumerate(value):
             _refuse(item, f"{path}[{place}]", depth + 1)
