@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: seconds for which a page that was served may not have been acknowledged yet
 OPEN = 20.0
 _SHOWN = 5
+#: ends of keys that an ended crawl leaves: that start() is done, and which crawls there were
+NO_WORK = (":start", ":namespaces}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def check(run: Chaos) -> None:
     found.lack("lines that are no JSON", torn)
     again, unexplained = _repeats(answers, run.disturbances)
     found.lack("fetched again without a reason", unexplained)
-    left = left_in_redis(run.redis.client())
+    left, counts = left_in_redis(run.redis.client())
     found.lack("kinds of work left in Redis", [f"{key} ({count})" for key, count in left.items()])
     kinds = Counter(each.kind for each in run.disturbances)
     total = sum(len(each) for each in answers.values())
@@ -74,6 +76,7 @@ def check(run: Chaos) -> None:
         "Redis killed": kinds["redis"],
         "worker starts": sum(worker.starts for worker in run.workers),
         "tries spoilt by the upstream": run.served.spoilt,
+        "requests delivered again": counts.get("redelivered", 0),
         "pages fetched again": again,
         "share of tries spoilt": round(run.served.spoilt / max(1, run.served.spoilt + total), 3),
         "seconds": round(found.seconds, 1),
@@ -109,8 +112,8 @@ def _lines(folder: Path) -> tuple[Counter[str], list[str]]:
 def _repeats(answers: dict[str, list[tuple[float, str]]], disturbances: list[Disturbance]) -> tuple[int, list[str]]:
     """How often pages were served again, and those for which there was no reason.
 
-    A reason is a kill or stop of whoever was served before (it may not have acknowledged the page), a stop of whoever
-    is served now (its lease is over and it does not know), or an outage of Redis.
+    A reason is a kill or stop of whoever was served before (it may not have acknowledged the page), an earlier stop of
+    either (its lease is over and it does not know), or an outage of Redis.
     """
     again, wrong = 0, []
     for path, served in answers.items():
@@ -118,18 +121,21 @@ def _repeats(answers: dict[str, list[tuple[float, str]]], disturbances: list[Dis
             again += 1
             reasons = [each for each in disturbances if before - 1 <= each.at <= min(now, before + OPEN)]
             late = [each for each in disturbances if now - OPEN <= each.at <= now and each.kind == "stop"]
-            held = any(each.worker in ("", first) for each in reasons) or any(each.worker == second for each in late)
+            held = any(each.worker in {"", first} for each in reasons)
+            held = held or any(each.worker in {first, second} for each in late)
             if not held:
                 wrong.append(f"{path} ({first}, {now - before:.1f} s later {second})")
     return again, wrong
 
 
-def left_in_redis(client: Any) -> dict[str, int]:
-    """Keys that hold work, with how much."""
-    sizes = {"list": client.llen, "zset": client.zcard, "hash": client.hlen, "stream": client.xlen}
-    left = {}
-    for key in sorted(client.scan_iter(count=1000)):
+def left_in_redis(client: Any) -> tuple[dict[str, int], dict[str, int]]:
+    """Keys that hold work, with how much; and the queue's own counts."""
+    sizes = {"list": client.llen, "zset": client.zcard, "hash": client.hlen}
+    left, counts = {}, {}
+    for key in sorted(each.decode() for each in client.scan_iter(count=1000)):
         kind = client.type(key).decode()
-        if kind in sizes and not key.endswith(b":done"):
-            left[key.decode(errors="replace")] = int(sizes[kind](key))
-    return left
+        if key.endswith(":counts"):
+            counts = {name.decode(): int(count) for name, count in client.hgetall(key).items()}
+        elif kind in sizes and not key.endswith(NO_WORK):
+            left[key] = int(sizes[kind](key))
+    return left, counts

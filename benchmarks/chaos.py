@@ -28,7 +28,7 @@ from _chaos_tree import Tree
 
 CRAWL = "chaos-run"
 SETTINGS = {
-    "fetchworker": {},
+    "fetchworker": {"SCHEDULER": "fetchworker.frontier.scheduler.Scheduler"},
     "scrapy-redis": {
         "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
         "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",

@@ -333,7 +333,7 @@ class Worker:
             self._tell_backlog(state)
             self._event.set()
             return
-        if not state.empty or state.start == "running":
+        if not state.empty or state.start != "done":
             self._empty_since = None
             self._pause = min(_LONGEST_PAUSE, self._pause * 2, _LONGEST_PAUSE if state.due is None else state.due)
             self._pause = max(self._pause, _FIRST_PAUSE)

@@ -47,6 +47,7 @@ class TestRepeats:
     def test_who_was_stopped_may_fetch_what_others_have_done(self, judge):
         answers = {"/page/1": [(10.0, "0.1"), (14.0, "1.1")]}
         assert self.repeats(judge, answers, (8.0, "stop", "1.1"))[1] == []
+        assert self.repeats(judge, answers, (8.0, "stop", "0.1"))[1] == []
         assert self.repeats(judge, answers, (8.0, "kill", "1.1"))[1] != []
 
     def test_an_outage_of_redis_explains_it(self, judge):
