@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CARRIED = "fw_identity"
 #: the meta key of the download slot that was worked out for the last try
 SLOT = "fw_slot"
-#: the meta key of the lease that a request is worked on under
+#: the meta key of a request on lease: its token; retries and redirects carry it on, children never get it
 LEASE = "fw_lease"
 #: meta keys that belong to one try in one process
 VOLATILE = frozenset({"fw_wire", CARRIED, SLOT, LEASE, "download_latency"})

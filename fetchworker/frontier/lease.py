@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fetchworker.frontier.entry import Child, Entry, Leased
 
-#: the meta key of a request on lease: its token; retries and redirects carry it on, children never get it
-LEASE = "fw_lease"
-
 
 class Lease:
     """One lease in this process.

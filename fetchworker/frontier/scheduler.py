@@ -32,13 +32,14 @@ from fetchworker.errors import (
 )
 from fetchworker.exports.completion import not_done
 from fetchworker.frontier import codec, done
+from fetchworker.frontier.codec import LEASE
 from fetchworker.frontier.dupefilter import dupefilter_of
 from fetchworker.frontier.entry import Child, Move
 from fetchworker.frontier.keepalive import Keepalive
 from fetchworker.frontier.keys import check_cluster
-from fetchworker.frontier.lease import LEASE, Lease
+from fetchworker.frontier.lease import Lease
 from fetchworker.frontier.link import Link
-from fetchworker.frontier.seedform import request_of
+from fetchworker.frontier.seedform import requests_of
 from fetchworker.frontier.starting import START, starting
 from fetchworker.frontier.store import Frontier, owner_name
 from fetchworker.frontier.vigil import AWAY, REDIS_UNAVAILABLE
@@ -165,7 +166,7 @@ class Scheduler(BaseScheduler):
             return True
         request.meta.pop(LEASE, None)  # a child that was made of its page's meta
         try:
-            child = Child(request.priority, self._filter.fingerprint(request), codec.encode(request, self.spider))
+            child = self._child(request)
         except UnqueueableError as exc:
             self._refuse(request, exc, owner)
             return False
@@ -226,11 +227,14 @@ class Scheduler(BaseScheduler):
     def _sow(self, lease: Lease) -> None:
         """A seed is done when its request stands in the queue."""
         assert self._worker is not None
-        request = request_of(lease.entry.payload, self.spider)
-        child = Child(request.priority, self._filter.fingerprint(request), codec.encode(request, self.spider))
+        children = [self._child(request) for request in requests_of(lease.entry.payload, self.spider)]
         self._count("fetchworker/seeds/read", 1)
-        self._worker.child(lease, child)
+        for child in children:
+            self._worker.child(lease, child)
         self._worker.finish(lease)
+
+    def _child(self, request: Request) -> Child:
+        return Child(request.priority, self._filter.fingerprint(request), codec.encode(request, self.spider))
 
     def _bury(self, lease: Lease, reason: str) -> None:
         assert self._worker is not None

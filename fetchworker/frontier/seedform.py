@@ -12,8 +12,8 @@ from scrapy import Request
 from scrapy_redis.spiders import RedisMixin
 
 from fetchworker.errors import ArgumentError, UnqueueableError
-from fetchworker.frontier.seedkeys import HIGHEST, READERS, TIERS, priority_of, tier_of
 from fetchworker.frontier.codec import encode, is_callback
+from fetchworker.frontier.seedkeys import HIGHEST, READERS, TIERS, priority_of, tier_of
 
 if TYPE_CHECKING:
     from scrapy import Spider

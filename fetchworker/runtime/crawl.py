@@ -21,7 +21,7 @@ from fetchworker.errors import RedisUnavailableError, UnfinishedError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.ending import give_up
 from fetchworker.exports.failures import CrawlRecords
-from fetchworker.frontier.lease import LEASE
+from fetchworker.frontier.codec import LEASE
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record

@@ -11,9 +11,9 @@ from scrapy import Request, Spider
 from scrapy_redis.spiders import RedisSpider
 
 from fetchworker.errors import ArgumentError
+from fetchworker.frontier.codec import decode, encode
 from fetchworker.frontier.seedform import LARGEST, TIERS, request_of, requests_of, seed_request
 from fetchworker.frontier.seedkeys import READERS
-from fetchworker.frontier.codec import decode, encode
 
 URL = "https://shop.example/tea"
 
