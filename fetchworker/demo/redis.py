@@ -79,12 +79,12 @@ class RedisServer:
 
     def client(self, **options: Any) -> redis.Redis:
         """A plain client of this server."""
-        return redis.Redis(port=self.port, **options)
+        return redis.Redis(port=self.port, protocol=2, **options)
 
     def call(self, *command: str | int) -> Any:
         """What the server answers to one command."""
         with closing(self.client()) as client:
-            return client.execute_command(*command)  # type: ignore[no-untyped-call]  # the library's
+            return client.execute_command(*command)
 
     def kill(self) -> None:
         """End it with SIGKILL, as a crash would."""

@@ -21,9 +21,8 @@ from fetchworker.frontier.vigil import AWAY
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from redis.asyncio import Redis
-
     from fetchworker.frontier.vigil import Vigil
+    from fetchworker.redis import Client
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +43,7 @@ class SeedReader:
         busy: tells whether the crawl has work.
     """
 
-    def __init__(self, redis: Redis, key: str, *, vigil: Vigil, idle_close: float, busy: Callable[[], bool]) -> None:
+    def __init__(self, redis: Client, key: str, *, vigil: Vigil, idle_close: float, busy: Callable[[], bool]) -> None:
         self._redis = redis
         self._key = key
         self._vigil = vigil
