@@ -1,4 +1,4 @@
-"""One server, a sentinels' master and a cluster: the same client, the same promises, and what is said when it is wrong."""
+"""One server, a sentinels' master, a cluster: the same client, the same promises, and what is said when it is wrong."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def test_scripts_reach_servers_that_do_not_have_them(redis):
                 server.call("SCRIPT", "FLUSH")
             replies = await asyncio.gather(*(count([tag], [2, b"\xff"]) for tag in TAGS))
         assert replies == [[4, b"\xff"]] * len(TAGS)
-        with pytest.raises(ResponseError, match="Lua|script"):
+        with pytest.raises(ResponseError, match=r"Lua|script"):
             await script(client, "this is no Lua")([TAGS[0]])
 
 
@@ -167,7 +167,7 @@ async def test_all_users_have_one_client_and_the_last_closes_it(redis):
 async def gone(redis) -> None:
     """Return when the servers have seen that the connections were closed."""
     async with asyncio.timeout(10):
-        while any(named(server) for server in masters(redis)):
+        while any(named(server) for server in masters(redis)):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
 
 
@@ -240,7 +240,7 @@ async def test_a_failover_is_followed():
 async def refused_in_time(endpoint) -> str:
     """What is said once the sentinels have noticed."""
     async with asyncio.timeout(30):
-        while "no living master" not in (told := await refused(endpoint.url.get_secret_value())):
+        while "no living master" not in (told := await refused(endpoint.url.get_secret_value())):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     return told
 
