@@ -13,7 +13,7 @@ from redis.asyncio.connection import SSLConnection as AsyncSSLConnection
 from redis.asyncio.connection import parse_url as parse_async
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.asyncio.sentinel import Sentinel as AsyncSentinel
-from redis.backoff import ExponentialBackoff
+from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.cluster import ClusterNode
 from redis.connection import SSLConnection
 from redis.connection import parse_url as parse_sync
@@ -74,7 +74,7 @@ def connect_sync(endpoint: RedisEndpoint, *, retries: int = RETRIES) -> SyncClie
         return _sync_cluster(target, options, retry)
     if target.kind == "single":
         return redis.Redis.from_pool(redis.BlockingConnectionPool(**_pooled(options), retry=retry))
-    theirs = _sentinel_options(parse_sync(target.sentinel_url), SSLConnection)
+    theirs = _sentinel_options(parse_sync(target.sentinel_url), SSLConnection, Retry(NoBackoff(), 0))
     sentinel = Sentinel(target.hosts, sentinel_kwargs=theirs)
     pool = MasterPool(target.service, sentinel, **_pooled(_tls(options, SSLConnection)), retry=retry)
     return redis.Redis.from_pool(pool)
@@ -105,7 +105,7 @@ def _client(target: Target, retries: int) -> Client:
         return PatientCluster(startup_nodes=nodes, **_without_place(options), retry=retry)
     if target.kind == "single":
         return redis.asyncio.Redis.from_pool(redis.asyncio.BlockingConnectionPool(**_pooled(options), retry=retry))
-    theirs = _sentinel_options(dict(parse_async(target.sentinel_url)), AsyncSSLConnection)
+    theirs = _sentinel_options(dict(parse_async(target.sentinel_url)), AsyncSSLConnection, AsyncRetry(NoBackoff(), 0))
     sentinel = AsyncSentinel(target.hosts, sentinel_kwargs=theirs)
     pool = AsyncMasterPool(target.service, sentinel, **_pooled(_tls(options, AsyncSSLConnection)), retry=retry)
     return redis.asyncio.Redis.from_pool(pool)
@@ -128,9 +128,9 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return ours | given | _FIXED
 
 
-def _sentinel_options(given: dict[str, Any], secure: type) -> dict[str, Any]:
+def _sentinel_options(given: dict[str, Any], secure: type, retry: object) -> dict[str, Any]:
     timeouts = {"socket_connect_timeout": _SENTINEL_CONNECT, "socket_timeout": _SENTINEL_COMMAND}
-    return _without_place(_tls(_options(timeouts | given), secure))
+    return _without_place(_tls(_options(timeouts | given), secure)) | {"retry": retry}
 
 
 def _pooled(options: dict[str, Any]) -> dict[str, Any]:
