@@ -1,6 +1,6 @@
 """What a job pays, as pages write it (pure).
 
-A page in English writes ``$`` for US dollars alone: other dollars have their country before the sign (``CA$``).
+Other dollars than the page's own have their country before the sign (``CA$``).
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ _THOUSANDS = re.compile(r"(?<![\w.,])(?P<sign>\D{0,4})(?P<number>\d{1,4}(?:[.,]\
 _MOST = 2
 
 
-def offered(told: str | None) -> dict[str, Any]:
-    """``salary_min``, ``salary_max`` and ``currency`` of a text such as ``$65,000.00/yr - $75,000.00/yr``."""
-    found = money.amounts(_THOUSANDS.sub(_written_out, told or ""))
+def offered(told: str | None, dollar: str | None) -> dict[str, Any]:
+    """``salary_min``, ``salary_max`` and ``currency`` of a text such as ``$65,000.00/yr - $75,000.00/yr``.
+
+    ``dollar`` is what a bare ``$`` means on the page.
+    """
+    found = money.amounts(_THOUSANDS.sub(_written_out, told or ""), dollar=dollar)
     if not 0 < len(found) <= _MOST or len({amount.currency for amount in found}) > 1:
         return {}
     return {"salary_min": found[0].value, "salary_max": found[-1].value, "currency": found[0].currency}
