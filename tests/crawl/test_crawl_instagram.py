@@ -238,12 +238,23 @@ def test_comments_go_on_past_the_page(project, calm):
     assert "login_wall" not in done.stderr
 
 
-def test_the_posts_of_a_private_account_are_said_to_be_private(project, calm):
+@pytest.mark.parametrize("operation", ["posts", "reels"])
+def test_the_lists_of_a_private_account_are_a_failure_line(project, calm, operation):
     project.use(calm)
-    arguments = ("-a", "user=quiet.harbour", "-a", "operation=posts", "-O", str(project.folder / "q.jsonl"))
+    arguments = ("-a", "user=quiet.harbour", "-a", f"operation={operation}", "-O", str(project.folder / "q.jsonl"))
+    done = project.scrapy("crawl", "instagram", *arguments)
+    assert (done.returncode, project.lines("q.jsonl")) == (0, []), done.stderr
+    (failure,) = project.records("failures")
+    assert (failure["type"], failure["outcome"]) == ("NOT_FOUND_UPSTREAM", "private")
+
+
+def test_the_profile_of_a_private_account_is_a_profile(project, calm):
+    project.use(calm)
+    arguments = ("-a", "user=quiet.harbour", "-O", str(project.folder / "q.jsonl"))
     assert project.scrapy("crawl", "instagram", *arguments).returncode == 0
     profile, page = project.lines("q.jsonl")
     assert (profile["private"], page["kind"], page["partial"]) == (True, "page", "private")
+    assert project.records("failures") == []
 
 
 def test_ids_that_the_site_has_retired_are_read_anew_by_the_same_identity(project, lab):
