@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fetchworker.demo.model import Reply
 from fetchworker.demo.site import demo_site
 
 pytestmark = pytest.mark.slow
@@ -126,6 +127,19 @@ def test_who_is_not_there_is_a_failure_line_and_no_item(project, calm):
     assert (failure["type"], failure["outcome"], failure["operation"]) == ("NOT_FOUND_UPSTREAM", "not_found", "profile")
     assert failure["params"] == {"user": "no.such.account"}
     assert failure["attempts"] == 1, "what does not exist is not asked for again"
+
+
+@pytest.mark.parametrize("operation", ["profile", "posts"])
+def test_an_account_closed_to_some_ages_and_countries_is_not_found_and_says_why(project, lab, operation):
+    body = "<!DOCTYPE html><html><head><title>Restricted profile • Instagram</title></head><body></body></html>"
+    lab.app = lambda _: Reply(200, (("content-type", "text/html; charset=utf-8"),), body.encode())
+    project.use(lab)
+    arguments = ("-a", "user=old.cellar", "-a", f"operation={operation}", "-O", str(project.folder / "g.jsonl"))
+    done = project.scrapy("crawl", "instagram", *arguments)
+    assert (done.returncode, project.lines("g.jsonl")) == (0, []), done.stderr
+    (failure,) = project.records("failures")
+    assert (failure["type"], failure["outcome"]) == ("NOT_FOUND_UPSTREAM", "not_found")
+    assert failure["evidence"] == ["instagram_restricted_profile"]
 
 
 @pytest.mark.parametrize(

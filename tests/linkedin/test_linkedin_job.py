@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fetchworker.errors import ContractError
-from fetchworker.spiders.linkedin import pay
+from fetchworker.spiders.linkedin import parse, pay
 
 CAPTION = '<span class="num-applicants__caption topcard__flavor--metadata">{}</span>'
 
@@ -162,6 +164,18 @@ def test_pay_in_the_description_is_not_the_pay(site):
 def test_a_bare_dollar_is_that_of_the_pages_locale(site, head, currency):
     told = site.job(rest='<div class="salary compensation__salary">$20.00/hr</div>')
     job = site.only("job", site.document(told, key="d_jobs_guest_details", head=head))
+    assert (job.salary_min, job.currency) == ("20.00", currency)
+
+
+@pytest.mark.parametrize(
+    ("cookie", "currency"),
+    [('lang="v=2&lang=en-us"; Path=/', "USD"), ("lang=v=2&lang=en-ca; Secure", "CAD"), ("lang=v=2&lang=de-de", None),
+     ("lang=v=2&lang=en", None), ("other=lang=v=2&lang=en-us", None)],
+)  # fmt: skip
+def test_a_bare_dollar_of_a_fragment_is_that_of_the_language_set_with_it(site, cookie, currency):
+    told = site.job(rest='<div class="salary compensation__salary">$20.00/hr</div>')
+    page = replace(site.page(told), headers={"set-cookie": ["bcookie=x", cookie]})
+    (job,) = parse.job(page, site.call("job")).items
     assert (job.salary_min, job.currency) == ("20.00", currency)
     assert site.only("job", told).currency is None
 

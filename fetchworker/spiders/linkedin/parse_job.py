@@ -23,7 +23,7 @@ from fetchworker.spiders.linkedin.nodes import (
     source_of,
     unmasked,
 )
-from fetchworker.spiders.reading import dollars, html
+from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import first_count
 from fetchworker.spiders.reading.dates import day, utc
 from fetchworker.spiders.reading.values import dig, link, text
@@ -73,7 +73,7 @@ def job(page: Page, call: Call[Any]) -> Parsed:
             extra=_extra(nodes, ld),
             **_criteria(nodes, ld),
             **_applicants(nodes),
-            **_pay(nodes, ld, dollars.written(source)),
+            **_pay(nodes, ld, pay.dollar(page, source)),
         )
     ])  # fmt: skip
 

@@ -21,7 +21,7 @@ from fetchworker.spiders.linkedin.nodes import (
     shown,
     source_of,
 )
-from fetchworker.spiders.reading import dollars, html
+from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import count
 from fetchworker.spiders.reading.dates import day
 
@@ -40,8 +40,8 @@ _FILTERS = ".//form[@id='jserp-filters']//input[@name and @value and (@type='hid
 class _Listed:
     """What a page or a fragment holds of a search's list.
 
-    ``form`` is the search in the site's own parameters, ``dollar`` what a bare ``$`` means: pages say it by their
-    locale, fragments do not.
+    ``form`` is the search in the site's own parameters, ``dollar`` what a bare ``$`` means, as this answer
+    or one before it says.
     """
 
     jobs: Sequence[Job] = ()
@@ -61,7 +61,7 @@ def jobs(page: Page, call: Call[Any]) -> Parsed:
     """
     source = source_of(page).strip()
     if not _NOTHING.match(source):
-        return _answer(call, _read(source, call.state.get("dollar")))
+        return _answer(call, _read(source, pay.dollar(page, source) or call.state.get("dollar")))
     if not _start(call):
         raise ContractError(".base-search-card", "the first cards are missing; nothing says that there are none")
     return _answer(call, _Listed())
@@ -75,7 +75,6 @@ def _read(source: str, dollar: str | None) -> _Listed:
     if results is None and is_whole_page(source):
         raise ContractError("ul.jobs-search__results-list | .no-results")
     cards = (nodes if results is None else Nodes(results)).all("base-search-card")
-    dollar = dollars.written(source) or dollar
     found = [job for card in cards if (job := _job(card, dollar)) is not None]
     if not found:
         raise ContractError(".base-search-card[data-entity-urn]")

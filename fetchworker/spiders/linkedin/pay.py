@@ -10,15 +10,30 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.spiders.linkedin import words
-from fetchworker.spiders.reading import money
+from fetchworker.spiders.reading import dollars, money
 from fetchworker.spiders.reading.values import dig, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fetchworker.contracts import Page
+
 #: ``$126K``
 _THOUSANDS = re.compile(r"(?<![\w.,])(?P<sign>\D{0,4})(?P<number>\d{1,4}(?:[.,]\d{1,2})?)\s?[Kk](?![A-Za-z])")
 _MOST = 2
+_LANGUAGE = re.compile(r'lang="?v=2&lang=([a-z]{2,3})-([a-z]{2})(?![a-z])')
+
+
+def dollar(page: Page, source: str) -> str | None:
+    """What a bare ``$`` means: by the page's locale, or by the one that the answer sets a cookie for.
+
+    Fragments have no locale of their own. ``set-cookie: lang=v=2&lang=en-us`` came with the first answer to a visitor
+    (a client's log of 2020-11; cookies of 2021 to 2025 in public scrapers).
+    """
+    set_here = (_LANGUAGE.match(line) for line in page.headers.get("set-cookie", ()))
+    found = next((match for match in set_here if match), None)
+    told = dollars.of_locale(f"{found[1]}-{found[2].upper()}") if found else None
+    return dollars.written(source) or told
 
 
 def offered(told: str | None, dollar: str | None) -> dict[str, Any]:
