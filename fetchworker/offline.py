@@ -96,7 +96,7 @@ def _parsed(row: Row, page: Page, spider: type[SiteSpider]) -> tuple[Operation, 
     for operation in _candidates(row, spider):
         call = Call(operation.name, operation.params.model_construct())
         try:
-            return operation, operation.parse(page, call)
+            return operation, operation.read(page, call)
         except ContractError as exc:
             failed.append(f"{operation.name}: {exc.message}")
     raise ContractError("operation", "; ".join(failed) or f"{spider.name} has no operations")

@@ -177,5 +177,11 @@ def test_the_address_chooses_the_operation():
     assert parse_row(row, b"<html>text</html>", {"buggy": BuggySpider})["error"] is None
 
 
+def test_a_page_that_was_cut_off_is_said_to_be():
+    row = Row("page.html", "buggy", url="https://buggy.example/empty")
+    answer = parse_row(row, b"<html><body>half a list</li>", {"buggy": BuggySpider})
+    assert (answer["outcome"], answer["items"], answer["error"]) == ("ok", [], "empty: the page is cut off")
+
+
 def test_headers_keep_their_order_under_lower_case_names():
     assert header_map([("A", "1"), ("b", "2"), ("a", "3")]) == {"a": ("1", "3"), "b": ("2",)}

@@ -46,7 +46,7 @@ def test_a_good_body_gives_items(spiders, demo_pages, site, operation):
     chosen, params = called(spiders, site, operation)
     for page in demo_pages[site, operation]:
         checked(chosen, page, params)
-        found = chosen.parse(page, Call(operation, params))
+        found = chosen.read(page, Call(operation, params))
         assert found.items or found.cursor, "or it leads on, as what tells a name's number does"
 
 

@@ -52,7 +52,9 @@ def changed(value, path, new):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_mutations_of_good_bodies(site, operation, data):
     body = good(site, operation)

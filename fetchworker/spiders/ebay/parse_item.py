@@ -32,7 +32,7 @@ def product(listing: Listing) -> Product:
     if title is None:
         raise ContractError("h1.x-item-title__mainTitle | Product.name")
     ld = listing.product_ld
-    variants = parse_variants.variants(listing.source)
+    variants = parse_variants.variants(listing.source, listing.dollar)
     prices = parse_offer.prices(listing)
     rating = mapping(ld.get("aggregateRating"))
     values = {

@@ -21,6 +21,7 @@ from fetchworker.spiders.linkedin.nodes import (
     shown,
     source_of,
 )
+from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import count
 from fetchworker.spiders.reading.dates import day
 
@@ -37,12 +38,17 @@ _FILTERS = ".//form[@id='jserp-filters']//input[@name and @value and (@type='hid
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What a page or a fragment holds of a search's list; ``form`` is the search in the site's own parameters."""
+    """What a page or a fragment holds of a search's list.
+
+    ``form`` is the search in the site's own parameters, ``dollar`` what a bare ``$`` means, as this answer
+    or one before it says.
+    """
 
     jobs: Sequence[Job] = ()
     received: int = 0
     total: int | None = None
     at_least: bool = False
+    dollar: str | None = None
     form: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -55,13 +61,13 @@ def jobs(page: Page, call: Call[Any]) -> Parsed:
     """
     source = source_of(page).strip()
     if not _NOTHING.match(source):
-        return _answer(call, _read(source))
+        return _answer(call, _read(source, pay.dollar(page, source) or call.state.get("dollar")))
     if not _start(call):
         raise ContractError(".base-search-card", "the first cards are missing; nothing says that there are none")
     return _answer(call, _Listed())
 
 
-def _read(source: str) -> _Listed:
+def _read(source: str, dollar: str | None) -> _Listed:
     nodes = Nodes(parsed(source))
     if nodes.first("no-results") is not None:
         return _Listed(total=0)
@@ -69,16 +75,18 @@ def _read(source: str) -> _Listed:
     if results is None and is_whole_page(source):
         raise ContractError("ul.jobs-search__results-list | .no-results")
     cards = (nodes if results is None else Nodes(results)).all("base-search-card")
-    found = [job for card in cards if (job := _job(card)) is not None]
+    found = [job for card in cards if (job := _job(card, dollar)) is not None]
     if not found:
         raise ContractError(".base-search-card[data-entity-urn]")
+    if results is None and html.left_open(source, "li"):
+        raise ContractError("</li>", "the fragment is cut off in its last card")
     if found[-1].title is None and found[-1].partial is None:
         raise ContractError(".base-search-card__title", "the page is cut off in its last card")
     total, at_least = _total(source, nodes)
-    return _Listed(found, len(cards), total, at_least, _form(nodes))
+    return _Listed(found, len(cards), total, at_least, dollar, _form(nodes))
 
 
-def _job(card: Element) -> Job | None:
+def _job(card: Element, dollar: str | None) -> Job | None:
     nodes = Nodes(card)
     href = attribute(nodes.first("base-card__full-link"), "href") or attribute(card, "href")
     url = contract.plain(href)
@@ -99,7 +107,7 @@ def _job(card: Element) -> Job | None:
         url=url or contract.job_url(number),
         partial=MASKED if hidden else None,
         extra=_extra(nodes),
-        **pay.offered(nodes.text("job-search-card__salary-info")),
+        **pay.offered(nodes.text("job-search-card__salary-info"), dollar),
     )
 
 
@@ -153,7 +161,7 @@ def _answer(call: Call[Any], listed: _Listed) -> Parsed:
         url=_address(call, query),
         extra={"total_is_at_least": True} if listed.at_least else {},
     )
-    state = {"before": [job.id for job in fresh], "query": dict(query), "total": known}
+    state = {"before": [job.id for job in fresh], "query": dict(query), "total": known, "dollar": listed.dollar}
     return Parsed([*fresh, summary], following, state, capped=capped)
 
 
