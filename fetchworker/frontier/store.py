@@ -125,8 +125,8 @@ class Frontier:
         """Extend all leases of this worker; False when they have lapsed."""
         return (await self.look(holds=True)).known
 
-    async def start(self, step: Literal["begin", "done"]) -> tuple[str, int]:
-        """Ask to run ``start()``, or tell that it is done: ``mine``, ``other`` or ``done``, and how far it is."""
+    async def start(self, step: Literal["begin", "done", "failed"]) -> tuple[str, int]:
+        """Ask to run ``start()``, or tell how it ended: ``mine``, ``other`` or ``done``, and how far it is."""
         state, count = await self._run("start", self.owner, self._lease, step)
         return state.decode(), int(count)
 
