@@ -139,15 +139,16 @@ def _documents(body: bytes) -> Iterator[Any]:
 
 def _sequence(text: str) -> Iterator[Any]:
     position = _start(text, 0)
-    for _ in range(_MOST_DOCUMENTS):
-        if position >= len(text):
-            return
+    number = 0
+    while position < len(text):
+        number += 1
+        if number > _MOST_DOCUMENTS:
+            raise ContractError("body", f"more than {_MOST_DOCUMENTS} JSON documents, which is no answer of the site")
         value, position = decoded(text, position)
         if value is NOTHING:
             raise ContractError("body", f"the JSON cannot be read beyond character {position}")
         yield value
         position = _start(text, position)
-    raise ContractError("body", f"more than {_MOST_DOCUMENTS} JSON documents, which is no answer of the site")
 
 
 def _start(text: str, position: int) -> int:
