@@ -9,7 +9,7 @@ import pytest
 from fetchworker.contracts import Fetch, Params, Parsed
 from fetchworker.demo.instagram import Instagram
 from fetchworker.errors import ConfigError
-from fetchworker.offline import Row, header_map, parse_row, run_manifest
+from fetchworker.offline import LARGEST, Row, header_map, parse_row, run_manifest
 from fetchworker.spiders.base import SiteSpider, operation
 
 KEYS = ["file", "outcome", "vendor", "evidence", "items", "error"]
@@ -170,6 +170,13 @@ def test_a_bug_in_a_parser_is_one_pages_answer():
     answer = parse_row(row, b"<html>text</html>", {"buggy": BuggySpider})
     assert (answer["outcome"], answer["items"]) == ("error", [])
     assert answer["error"] == "the parser failed: KeyError: 'name'"
+
+
+def test_what_no_crawl_would_have_taken_is_told_and_not_parsed():
+    row = Row("a.html", "buggy", url="https://buggy.example/bug")
+    answer = parse_row(row, b"<html>" + b"a" * LARGEST, {"buggy": BuggySpider})
+    assert (answer["outcome"], answer["items"]) == ("ok", [])
+    assert answer["error"] == f"body: {LARGEST + 6} bytes; crawls give up beyond {LARGEST} (`max_bytes`)"
 
 
 def test_the_address_chooses_the_operation():

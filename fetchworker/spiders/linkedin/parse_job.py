@@ -127,7 +127,7 @@ def _closed(nodes: Nodes) -> bool | None:
 
 def _criteria(nodes: Nodes, ld: Mapping[str, Any]) -> dict[str, Any]:
     """Seniority, type, industries and functions by their labels; by their order where no label is known."""
-    rows = [_row(Nodes(item)) for item in nodes.all("description__job-criteria-item")]
+    rows = [_row(nodes.part(item)) for item in nodes.all("description__job-criteria-item")]
     told = [(label, value) for label, value in rows if label and value]
     found = {name: value for label, value in told if (name := _meaning(label))}
     if not found and len(told) == len(_ORDER):

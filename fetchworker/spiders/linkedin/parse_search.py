@@ -20,6 +20,7 @@ from fetchworker.spiders.linkedin.nodes import (
     parsed,
     shown,
     source_of,
+    unmasked,
 )
 from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import count
@@ -74,8 +75,8 @@ def _read(source: str, dollar: str | None) -> _Listed:
     results = nodes.first("jobs-search__results-list")
     if results is None and is_whole_page(source):
         raise ContractError("ul.jobs-search__results-list | .no-results")
-    cards = (nodes if results is None else Nodes(results)).all("base-search-card")
-    found = [job for card in cards if (job := _job(card, dollar)) is not None]
+    cards = (nodes if results is None else nodes.part(results)).all("base-search-card")
+    found = [job for card in cards if (job := _job(nodes.part(card), dollar)) is not None]
     if not found:
         raise ContractError(".base-search-card[data-entity-urn]")
     if results is None and html.left_open(source, "li"):
@@ -86,28 +87,26 @@ def _read(source: str, dollar: str | None) -> _Listed:
     return _Listed(found, len(cards), total, at_least, dollar, _form(nodes))
 
 
-def _job(card: Element, dollar: str | None) -> Job | None:
-    nodes = Nodes(card)
+def _job(nodes: Nodes, dollar: str | None) -> Job | None:
+    card = nodes.root
     href = attribute(nodes.first("base-card__full-link"), "href") or attribute(card, "href")
     url = contract.plain(href)
     match = _URN.match(card.get("data-entity-urn") or "")
     number = match["id"] if match else contract.job_of(url)
     if number is None:
         return None
-    company = nodes.first("base-search-card__subtitle")
-    hidden = [
-        text for part in (nodes.first("base-search-card__title"), company) if (text := shown(part)) and masked(text)
-    ]
+    title, company = nodes.written("base-search-card__title"), nodes.written("base-search-card__subtitle")
+    salary = nodes.text("job-search-card__salary-info")
     return Job.draft(
         id=number,
-        title=nodes.text("base-search-card__title"),
-        company=_company(nodes.text("base-search-card__subtitle"), company),
+        title=unmasked(title),
+        company=_company(unmasked(company), nodes.first("base-search-card__subtitle")),
         location=nodes.text("job-search-card__location"),
         posted_at=_day(nodes),
         url=url or contract.job_url(number),
-        partial=MASKED if hidden else None,
-        extra=_extra(nodes),
-        **pay.offered(nodes.text("job-search-card__salary-info"), dollar),
+        partial=MASKED if masked(title or "") or masked(company or "") else None,
+        extra=_extra(nodes, salary),
+        **pay.offered(salary, dollar),
     )
 
 
@@ -125,7 +124,7 @@ def _day(nodes: Nodes) -> str | None:
     return day(attribute(_time(nodes), "datetime"))
 
 
-def _extra(nodes: Nodes) -> dict[str, Any]:
+def _extra(nodes: Nodes, salary: str | None) -> dict[str, Any]:
     pictures = (contract.picture(attribute(image, "data-delayed-url", "src")) for image in nodes.root.iter("img"))
     told = {
         "logo_url": next((url for url in pictures if url), None),
@@ -133,7 +132,7 @@ def _extra(nodes: Nodes) -> dict[str, Any]:
         "new": nodes.first("job-search-card__listdate--new") is not None or None,
         "benefits": [text for row in nodes.all("job-posting-benefits__text", "result-benefits__text")
                      if (text := shown(row))],
-        "salary": nodes.text("job-search-card__salary-info"),
+        "salary": salary,
     }  # fmt: skip
     return {name: value for name, value in told.items() if value not in (None, [])}
 

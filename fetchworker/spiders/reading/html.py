@@ -22,7 +22,6 @@ _END = re.compile(r"</script", re.IGNORECASE)
 _META = re.compile(r"""<meta\b((?:[^<>"']++|"[^"]{0,12000}+"|'[^']{0,12000}+'){0,80}+)>""", re.IGNORECASE)
 _LINK = re.compile(r"""<link\b((?:[^<>"']++|"[^"]{0,4000}+"|'[^']{0,4000}+'){0,80}+)>""", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]+))""")
-_SPACES = re.compile(r"\s+")
 #: elements after which a new line begins, and any other tag, of a fragment
 _BREAK = re.compile(r"<(?:br|hr)\b[^<>]{0,500}>|</(?:p|li|ul|ol|div|tr|h[1-6])\s{0,9}>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^<>]{0,4000}>", re.IGNORECASE)
@@ -146,7 +145,7 @@ def attributes(tag: str) -> dict[str, str]:
 
 def squeezed(text: str | None) -> str | None:
     """Text with its white space folded, None when nothing is left."""
-    return _SPACES.sub(" ", text or "").strip() or None
+    return " ".join((text or "").split()) or None
 
 
 def text_of(markup: str | None) -> str | None:
