@@ -23,7 +23,7 @@ from fetchworker.frontier.keys import Namespace, registry
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from redis.asyncio import Redis
+    from fetchworker.redis import Client
 
 #: buckets of the seen-set that one script drops
 _BUCKETS = 2000
@@ -84,7 +84,9 @@ class Frontier:
         terms: how the queue lends.
     """
 
-    def __init__(self, redis: Redis, names: Namespace, *, owner: str | None = None, terms: Terms | None = None) -> None:
+    def __init__(
+        self, redis: Client, names: Namespace, *, owner: str | None = None, terms: Terms | None = None
+    ) -> None:
         self.names = names
         self.owner = owner or owner_name()
         self.terms = terms or Terms()
@@ -187,7 +189,7 @@ class Frontier:
         return found
 
     async def _run(self, name: str, *args: Any) -> Any:
-        answer = await self._scripts[name](keys=self.names.keys, args=args)
+        answer = await self._scripts[name](self.names.keys, args)
         self.heard = time.monotonic()
         return answer
 

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import TypeVar
 
-    from redis.asyncio import Redis
-
     from fetchworker.frontier.entry import Answer, Child, State
     from fetchworker.frontier.store import Frontier
     from fetchworker.frontier.vigil import Vigil
+    from fetchworker.redis import Client
 
     T = TypeVar("T")
 
@@ -60,7 +59,7 @@ class Worker:
     def __init__(
         self,
         frontier: Frontier,
-        redis: Redis,
+        redis: Client,
         vigil: Vigil,
         *,
         ahead: int,

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Annotated, Any, Literal, Self
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\Z")
@@ -23,7 +24,19 @@ Date = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d$")]
 Money = Annotated[str, StringConstraints(pattern=r"^-?\d+(\.\d+)?$")]
 """Decimal string."""
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
-Count = Annotated[int, Field(ge=0)]
+#: what 64 bits hold, as readers of JSON and databases take numbers
+LARGEST = 2**63 - 1
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
+def _writable(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError as exc:  # lone surrogates, numbers beyond 64 bits
+        raise ValueError(f"cannot be written: {exc}") from None
+    return value
+
+
 Availability = Literal["in_stock", "out_of_stock", "preorder", "ended", "unknown"]
 ListingType = Literal["auction", "fixed", "both"]
 
@@ -46,7 +59,7 @@ def _defaults(cls: type[BaseModel]) -> dict[str, Any]:
 class Part(BaseModel):
     """A value inside an item (an author, a medium, a link)."""
 
-    model_config = ConfigDict(extra="forbid", revalidate_instances="always", strict=False)
+    model_config = ConfigDict(extra="forbid", revalidate_instances="always", strict=False, allow_inf_nan=False)
 
     @classmethod
     def draft(cls, **values: Any) -> Self:
@@ -74,7 +87,7 @@ class Item(Part):
     fetched_at: Time
     partial: str | None = None
     """Why the site gave less than it has, such as ``logged_out_limit``; ``None`` when nothing says so."""
-    extra: dict[str, Any] = {}
+    extra: Annotated[dict[str, Any], AfterValidator(_writable)] = {}
     """What the site gives beyond the model, under the site's own names."""
 
 
@@ -113,15 +126,24 @@ def without_contact(item: Item) -> Item:
     return item.model_copy(update={"extra": {name: value for name, value in item.extra.items() if name != CONTACT}})
 
 
+def _written(told: str | float | None) -> str | float | None:
+    if isinstance(told, str):
+        return told.encode(errors="replace").decode()
+    return str(told) if isinstance(told, int) and abs(told) > LARGEST else told
+
+
 def plain(value: Any) -> Any:
-    """A draft, a part or what they hold as values that JSON has; what JSON has no word for becomes text."""
+    """A draft, a part or what they hold as values that JSON has; what JSON has no word for becomes text.
+
+    That is so with numbers beyond 64 bits too; lone surrogates, which no file could hold, become ``?``.
+    """
     match value:
         case dict():
-            return {str(key): plain(item) for key, item in value.items()}
+            return {_written(str(key)): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
         case None | bool() | int() | float() | str():
-            return value
+            return _written(value)
         case _ if hasattr(value, "__dict__"):
             return plain(vars(value))
         case _:

@@ -26,7 +26,7 @@ from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.memory import settle_memory
-from fetchworker.runtime.parts import connect, database, load_configuration, proxy_manager, redis_endpoint
+from fetchworker.runtime.parts import connect, database, disconnect, load_configuration, proxy_manager, redis_endpoint
 from fetchworker.runtime.queue import RedisQueue
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -36,7 +36,6 @@ from fetchworker.telemetry.attribution import bound, from_meta, set_process
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from redis.asyncio import Redis
     from scrapy import Request
     from scrapy.crawler import Crawler
 
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.proxies import Proxy, ProxyResult
+    from fetchworker.redis import Client
     from fetchworker.sessions import SessionStore
     from fetchworker.sites import SiteConfig
 
@@ -87,7 +87,7 @@ class Runtime:
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
-        self._redis: Redis | None = None
+        self._redis: Client | None = None
         self._queue: RedisQueue | None = None
         self._redis_lock = asyncio.Lock()
 
@@ -154,7 +154,7 @@ class Runtime:
     async def _engine_stopped(self) -> None:
         self.records.close()
         if self._redis is not None:
-            await self._redis.aclose()
+            await disconnect(self._redis)
 
     @property
     def folder(self) -> Path:
@@ -259,8 +259,10 @@ class Runtime:
 
     # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def redis(self) -> Redis:
-        """The connection to Redis; a server of our own is started when nothing else is configured.
+    async def redis(self) -> Client:
+        """The client of Redis, which all crawls of this event loop share.
+
+        A server of our own is started when nothing else is configured.
 
         Raises:
             RedisUnavailableError: none answers and none could be started.

@@ -12,13 +12,12 @@ from fetchworker.proxies import ProxyManager
 from fetchworker.telemetry.redaction import register_secret
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
     from scrapy.settings import BaseSettings
 
     from fetchworker.config import Environment
     from fetchworker.db import Place
     from fetchworker.media import Store
-    from fetchworker.redis import RedisEndpoint
+    from fetchworker.redis import Client, RedisEndpoint
     from fetchworker.sites import Sites
 
 _OWN_SPIDERS = "fetchworker.spiders"
@@ -116,19 +115,30 @@ def redis_endpoint(environment: Environment) -> RedisEndpoint:
     return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
 
 
-async def connect(environment: Environment, *, limit: float | None = None) -> Redis:
-    """A connection to Redis, once it answers.
+async def connect(environment: Environment, *, limit: float | None = None) -> Client:
+    """The client that all crawls of this event loop share, once Redis answers; give it back with :func:`disconnect`.
 
     Raises:
         RedisUnavailableError: it does not answer in ``limit`` seconds (or as the environment says), or none could be
             started.
     """
-    from fetchworker.redis import connect as connect_to  # noqa: PLC0415  # as above
-    from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
+    from fetchworker.redis import share, wait_for_redis  # noqa: PLC0415  # as above
 
     endpoint = await asyncio.to_thread(redis_endpoint, environment)
-    await wait_for_redis(endpoint, limit=environment.redis_patience if limit is None else limit)
-    return connect_to(endpoint)
+    client = share(endpoint)
+    try:
+        await wait_for_redis(endpoint, limit=environment.redis_patience if limit is None else limit)
+    except BaseException:
+        await disconnect(client)
+        raise
+    return client
+
+
+async def disconnect(client: Client) -> None:
+    """Done with the client; the last crawl closes it."""
+    from fetchworker.redis import unshare  # noqa: PLC0415  # as above
+
+    await unshare(client)
 
 
 def wait_for_queue(environment: Environment) -> None:
@@ -139,7 +149,7 @@ def wait_for_queue(environment: Environment) -> None:
     """
 
     async def look() -> None:
-        await (await connect(environment)).aclose()
+        await disconnect(await connect(environment))
 
     with ThreadPoolExecutor(1) as thread:  # this thread's loop is the crawl's
         thread.submit(asyncio.run, look()).result()
