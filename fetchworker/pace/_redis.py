@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redis.exceptions import NoScriptError, RedisError
 
@@ -55,6 +55,7 @@ class RedisPace:
         self._connect = connect
         self._timeout = timeout
         self._acquire, self._release, self._pause = map(_load, ("acquire", "release", "pause"))
+        self._known: set[str] = set()
         self._waiting: list[_Call] = []
         self._sending: asyncio.Task[Sequence[Any]] | None = None
 
@@ -102,21 +103,25 @@ class RedisPace:
     async def _ask(self, calls: Sequence[_Call]) -> Sequence[Any]:
         async with asyncio.timeout(self._timeout):
             redis = await self._connect()
-            replies = await _pipeline(redis, calls, known=True)
+            replies = await self._pipeline(redis, calls)
             unknown = [at for at, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-            if unknown:
-                again = await _pipeline(redis, [calls[at] for at in unknown], known=False)
+            if unknown:  # Redis was started again, or its scripts were thrown away
+                self._known.clear()
+                again = await self._pipeline(redis, [calls[at] for at in unknown])
                 for at, reply in zip(unknown, again, strict=True):
                     replies[at] = reply
         return replies
 
-
-async def _pipeline(redis: Redis, calls: Sequence[_Call], *, known: bool) -> list[Any]:
-    pipeline = redis.pipeline(transaction=False)
-    for call in calls:
-        send, script = (pipeline.evalsha, call.script.sha) if known else (pipeline.eval, call.script.text)
-        cast("Any", send)(script, len(call.keys), *call.keys, *call.args)
-    return await pipeline.execute(raise_on_error=False)
+    async def _pipeline(self, redis: Redis, calls: Sequence[_Call]) -> list[Any]:
+        pipeline: Any = redis.pipeline(transaction=False)
+        for script, keys, args, _ in calls:
+            if script.sha in self._known:
+                pipeline.evalsha(script.sha, len(keys), *keys, *args)
+            else:  # Redis keeps what it has run once
+                pipeline.eval(script.text, len(keys), *keys, *args)
+        replies: list[Any] = await pipeline.execute(raise_on_error=False)
+        self._known.update(call.script.sha for call in calls)
+        return replies
 
 
 def _settle(answer: asyncio.Future[Any], reply: Any) -> None:
