@@ -8,7 +8,7 @@ from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoScriptError, RedisClusterException, RedisError
 
 from fetchworker.errors import ConfigError, RedisUnavailableError
 from fetchworker.pace.keys import pace_keys, pause_key
@@ -115,10 +115,9 @@ class RedisPace:
     async def _pipeline(self, redis: Redis, calls: Sequence[_Call]) -> list[Any]:
         pipeline: Any = redis.pipeline(transaction=False)
         for script, keys, args, _ in calls:
-            if script.sha in self._known:
-                pipeline.evalsha(script.sha, len(keys), *keys, *args)
-            else:  # Redis keeps what it has run once
-                pipeline.eval(script.text, len(keys), *keys, *args)
+            # Redis keeps what it has run once; by their names a cluster's pipeline takes only some commands
+            name, said = ("EVALSHA", script.sha) if script.sha in self._known else ("EVAL", script.text)
+            pipeline.execute_command(name, said, len(keys), *keys, *args)
         replies: list[Any] = await pipeline.execute(raise_on_error=False)
         self._known.update(call.script.sha for call in calls)
         return replies
@@ -127,8 +126,10 @@ class RedisPace:
 def _settle(answer: asyncio.Future[Any], reply: Any) -> None:
     if isinstance(reply, asyncio.CancelledError):
         answer.cancel()
-    elif isinstance(reply, RedisError | OSError | ConfigError):  # asyncio's TimeoutError is an OSError
-        told = f"{type(reply).__name__}: {reply}".partition("\n")[0]
+    elif isinstance(
+        reply, RedisError | RedisClusterException | OSError | ConfigError
+    ):  # asyncio's TimeoutError is an OSError
+        told = f"{type(reply).__name__}: {str(reply) or 'no answer in time'}".partition("\n")[0]
         answer.set_exception(RedisUnavailableError(f"no Redis to keep the pace: {told}"))
     elif isinstance(reply, BaseException):
         answer.set_exception(reply)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import shutil
+import socket
 import subprocess
 import tempfile
 from importlib.util import find_spec
@@ -25,10 +28,10 @@ def binary(kind: str) -> str | None:
 class Server:
     """A Redis that a test may stop, hang and start again; everything in it is lost then."""
 
-    def __init__(self, program: str, folder: str) -> None:
+    def __init__(self, program: str, folder: str, *more: str) -> None:
         self.socket = f"{folder}/redis.sock"
         options = ["--port", "0", "--unixsocket", self.socket, "--dir", folder, "--save", "", "--appendonly", "no"]
-        self._command = [program, *options]
+        self._command = [program, *options, *more]
         self.start()
 
     def start(self) -> None:
@@ -71,6 +74,33 @@ def own_redis():
         server = Server(program, folder)
         yield server
         server.stop()
+
+
+@pytest.fixture
+async def cluster():
+    """The port of a cluster of one node, which is as strict about slots as one of many."""
+    program = binary("path")
+    if program is None:
+        pytest.skip("no redis-server on PATH")
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="fw-redis-") as folder:
+        server = Server(program, folder, "--port", str(port), "--bind", "127.0.0.1", "--cluster-enabled", "yes")
+        async with Redis(unix_socket_path=server.socket) as client:
+            await client.execute_command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+            while (await client.cluster("INFO"))["cluster_state"] != "ok":  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.01)
+        yield port
+        server.stop()
+
+
+def free_port() -> int:
+    """One whose other, 10,000 above it, is free too: nodes talk there."""
+    while True:
+        with socket.socket() as first, socket.socket() as second, contextlib.suppress(OSError, OverflowError):
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            second.bind(("127.0.0.1", port + 10_000))
+            return port
 
 
 @pytest.fixture

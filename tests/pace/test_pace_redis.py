@@ -10,7 +10,7 @@ import textwrap
 from itertools import pairwise
 
 import pytest
-from redis.asyncio import Redis
+from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import NoPermissionError
 
 from fetchworker.errors import ConfigError, RedisUnavailableError
@@ -250,6 +250,23 @@ class TestCalls:
 
     async def test_a_client_that_decodes_replies(self, make_pace):
         assert (await make_pace(decode_responses=True).acquire("a:1", LANE, ONE)).wait == 0
+
+    async def test_a_cluster(self, cluster):
+        async with RedisCluster(host="127.0.0.1", port=cluster) as client:
+
+            async def connect():
+                return client
+
+            pace, terms = RedisPace("shop", connect), Terms(delay=30, gap=20, per_minute=1)
+            for _ in range(2):
+                lanes = [Lane(f"{number}.test", "x") for number in range(5)]
+                answers = await asyncio.gather(*(pace.acquire(f"a:{lane.host}", lane, terms) for lane in lanes))
+                await asyncio.gather(*(pace.pause(lane, 10, whole_host=True) for lane in lanes))
+                for lane, answer in zip(lanes, answers, strict=True):
+                    assert answer.wait == 0
+                    await pace.release(f"a:{lane.host}", lane, terms, unused=answer.at)
+                await client.flushall()
+                await client.script_flush()
 
     @pytest.mark.parametrize("hurt", ["stop", "hang"])
     async def test_no_redis_is_told_in_time(self, own_redis, hurt):
