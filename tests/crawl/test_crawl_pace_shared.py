@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -65,6 +66,21 @@ def test_two_workers_are_never_more_than_the_limit_at_once(workers, sites, lab, 
     assert door.most == 2
     assert len(project.lines("f0.jsonl")) + len(project.lines("f1.jsonl")) == 20
     assert queue.zrange(LEASES, 0, -1) == [], "all places are given back"
+
+
+def test_the_delay_lies_between_the_starts_of_two_workers(workers, sites, lab, queue):
+    sites(delay=0.2, per_minute=1000)
+    queue.rpush("fetch:start_urls", *(f"{LAB}/echo/{number}" for number in range(30)))
+    started = workers(2, "-s", "DOWNLOAD_DELAY_JITTER=0", "-s", "CONCURRENT_REQUESTS=2")
+    booked = pace_keys("fetch", Lane("lab.example"))[5]  # what Redis has allowed within the last minute
+    until(lambda: len({member.partition(b":")[0] for member in queue.zrange(booked, 0, -1)}) == 2, started)
+    until(lambda: len(lab.requests) >= 12, started)
+    for process in started:
+        process.terminate()
+        process.communicate(timeout=30)
+    starts = [at for _, at in queue.zrange(booked, 0, -1, withscores=True)]
+    assert len(starts) >= len(lab.requests)
+    assert all(later - earlier >= 200_000 for earlier, later in pairwise(starts))
 
 
 def test_without_being_told_to_plain_concurrency_is_each_workers_own(workers, sites, lab, queue):
