@@ -6,11 +6,11 @@ is over. Times are microseconds of Redis's clock; a permit is ``<worker>:<number
 ============================================== ========================================================================
 ``{<site>:pace}:leases:<host>``                zset, permit → until when it counts unless it is heard of: requests that
                                                wait (those in ``turns``), and requests under way (all others)
-``{<site>:pace}:turns:<host>``                 zset, permit → its booked start, of those that wait
+``{<site>:pace}:turns:<host>``                 zset, permit → when it may start as far as is known, of those that wait
 ``{<site>:pace}:host:<host>``                  hash of what holds for the whole host, see below
 ``{<site>:pace}:lane:<host>[:<exit>]``         hash of the lane: ``ready`` (behind all bookings), ``start`` (no start
                                                before, for the last one's delay), ``pause`` (nor before this)
-``{<site>:pace}:booked:<host>[:<exit>]``       zset, as ``turns``, of the lane's own
+``{<site>:pace}:booked:<host>[:<exit>]``       zset, permit → its booked start, of those that wait in the lane
 ``{<site>:pace}:starts:<host>[:<exit>]``       zset, permit → start, of the last minute, where the site has a ceiling
 ============================================== ========================================================================
 """

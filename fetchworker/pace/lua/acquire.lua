@@ -5,10 +5,10 @@
 --
 -- KEYS, see fetchworker/pace/keys.py; all have the tag {<site>:pace} and expire when what they hold is over
 --   [1] leases:<host>            zset permit -> until when it counts; entries that are over go, with their turns
---   [2] turns:<host>             zset permit -> booked start; the permit comes when it waits, and goes when it starts
+--   [2] turns:<host>             zset permit -> when it may start; the permit comes when it waits, and goes when it starts
 --   [3] host:<host>              hash; ready and start are written where there is a gap
 --   [4] lane:<host>[:<exit>]     hash; ready and start are written where there is a delay
---   [5] booked:<host>[:<exit>]   zset, as turns
+--   [5] booked:<host>[:<exit>]   zset permit -> booked start; likewise
 --   [6] starts:<host>[:<exit>]   zset permit -> start; written where there is a ceiling
 --
 -- <delay> <gap>    from this start to the next one of the lane, of the host
@@ -52,7 +52,7 @@ for _, waiting in ipairs(redis.call('ZRANGE', booked, 0, -1)) do
   if not redis.call('ZSCORE', turns, waiting) then redis.call('ZREM', booked, waiting) end
 end
 
-local at = tonumber(redis.call('ZSCORE', turns, permit) or nil)
+local at = tonumber(redis.call('ZSCORE', booked, permit) or nil)
 if not at and redis.call('ZREM', leases, permit) == 1 then
   -- it may start already, and the answer was lost: nothing was sent
   redis.call('ZREM', starts, permit)
@@ -60,7 +60,8 @@ end
 
 local host_ready, host_start, host_pause = times(host)
 local lane_ready, lane_start, lane_pause = times(lane)
-local open = math.max(host_start, host_pause, lane_start, lane_pause)
+local pause = math.max(host_pause, lane_pause)
+local open = math.max(host_start, lane_start, pause)
 local begun = 0
 if ceiling > 0 then
   redis.call('ZREMRANGEBYSCORE', starts, '-inf', now - MINUTE)
@@ -78,20 +79,22 @@ if not at then
     at = math.max(at, oldest + MINUTE)
   end
   host_ready, lane_ready = at + gap, at + delay
-elseif open - at > math.max(delay, gap) then
+elseif pause > at then
   -- paused since it was booked: behind those who know of it already
   at = tail
   host_ready, lane_ready = at + gap, at + delay
-elseif open > at then
-  -- who went before was late
-  at = open
 end
 
-local wait, full = math.max(at - now, 0), 0
-if wait == 0 then
-  local first = redis.call('ZCOUNT', turns, '-inf', '(' .. string.format('%.0f', at))
+-- those that have waited longer come first, when it is their time at all
+local due, wait, full = math.max(at, open), 0, 0
+local longer = '(' .. string.format('%.0f', at)
+if due > now then
+  if due > at then due = due + redis.call('ZCOUNT', booked, '-inf', longer) * math.max(delay, gap) end
+  wait = due - now
+else
+  local first = redis.call('ZCOUNT', turns, '-inf', longer)
   local under_way = redis.call('ZCARD', leases) - redis.call('ZCARD', turns)
-  if under_way + first >= concurrency then wait, full = poll, 1 end
+  if under_way + first >= concurrency then due, wait, full = at, poll, 1 end
 end
 
 if wait == 0 then
@@ -106,7 +109,7 @@ if wait == 0 then
     keep(starts, MINUTE)
   end
 else
-  redis.call('ZADD', turns, at, permit)
+  redis.call('ZADD', turns, due, permit)
   redis.call('ZADD', booked, at, permit)
   redis.call('ZADD', leases, now + wait + grace, permit)
   for _, key in ipairs({leases, turns, booked}) do keep(key, wait + grace) end
