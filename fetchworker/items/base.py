@@ -32,8 +32,8 @@ Count = Annotated[int, Field(ge=0, le=LARGEST)]
 def _writable(value: dict[str, Any]) -> dict[str, Any]:
     try:
         orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
-    except TypeError as exc:  # lone surrogates, numbers beyond 64 bits
-        raise ValueError(f"cannot be written: {exc}") from None
+    except TypeError:  # a site's own values may be anything, and the item must not be lost for one of them
+        return dict(plain(value))
     return value
 
 
