@@ -89,8 +89,7 @@ class Runtime:
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.proxies = proxy_manager(environment)
-        alone = private and environment.frontier != "redis"
-        turns = shared_turns(environment, config, self.redis, site=site, private=alone)
+        turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()

@@ -152,7 +152,7 @@ def shared_turns(
     redis: Callable[[], Awaitable[Client]],
     *,
     site: str,
-    private: bool,
+    queued: bool,
 ) -> Turns | None:
     """The pace that all workers of the site keep together; None where each keeps it by itself.
 
@@ -161,9 +161,9 @@ def shared_turns(
         config: the site's entry; its ``pace_scope`` decides, or else whether there is a Redis.
         redis: gives the crawl's client.
         site: the spider's name.
-        private: whether the crawl works on no queue in Redis.
+        queued: whether the crawl's requests are in Redis.
     """
-    nowhere = private and environment.redis_url is None
+    nowhere = not queued and environment.redis_url is None
     if config.pace_scope == "process" or (config.pace_scope is None and nowhere):
         return None
     return Turns(partial(_redis_pace, site, redis), always=config.pace_scope == "shared")

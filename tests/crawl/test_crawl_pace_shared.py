@@ -118,7 +118,7 @@ def test_what_one_worker_is_told_to_wait_holds_for_the_other(sites, lab, queue, 
 def test_a_worker_without_its_redis_keeps_its_own_pace(project, lab, sites):
     sites(delay=0.01)
     project.use(lab)
-    project.env["REDIS_URL"] = f"unix://{project.folder}/nobody.sock"
+    project.env |= {"REDIS_URL": f"unix://{project.folder}/nobody.sock", "FETCHWORKER_FRONTIER": "memory"}
     done = project.scrapy("crawl", "fetch", "-a", f"url={LAB}/echo/1", "-O", str(project.folder / "f.jsonl"))
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("each worker keeps the pace by itself") == 1

@@ -14,18 +14,18 @@ async def never():
 
 
 @pytest.mark.parametrize(
-    ("scope", "private", "url", "together", "always"),
+    ("scope", "queued", "url", "together", "always"),
     [
-        (None, False, None, True, False),
-        (None, True, "redis://127.0.0.1:1/0", True, False),
-        (None, True, None, False, False),
+        (None, True, None, True, False),
+        (None, False, "redis://127.0.0.1:1/0", True, False),
+        (None, False, None, False, False),
         ("shared", True, None, True, True),
         ("shared", False, None, True, True),
-        ("process", False, "redis://127.0.0.1:1/0", False, False),
+        ("process", True, "redis://127.0.0.1:1/0", False, False),
     ],
 )
-def test_who_decides(scope, private, url, together, always):
+def test_who_decides(scope, queued, url, together, always):
     environment = Environment(redis_url=url)
-    turns = shared_turns(environment, SiteConfig(pace_scope=scope), never, site="shop", private=private)
+    turns = shared_turns(environment, SiteConfig(pace_scope=scope), never, site="shop", queued=queued)
     assert (turns is not None) == together
     assert bool(turns and turns.always) == always
