@@ -17,18 +17,25 @@ if TYPE_CHECKING:
 
 #: seconds for which a page that was served may not have been acknowledged yet
 OPEN = 20.0
+#: seconds after an outage in which leases may lapse because of it
+AFTER = 3.0
 _SHOWN = 5
 #: ends of keys that an ended crawl leaves: that start() is done, and which crawls there were
 NO_WORK = (":start", ":namespaces}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Disturbance:
-    """A kill or stop of one incarnation of a worker, or of Redis (``worker`` is empty)."""
+    """A kill or stop of one incarnation of a worker, or of Redis (``worker`` is empty), and when it was over."""
 
     at: float
     kind: str
     worker: str
+    until: float = 0.0
+
+    def meets(self, first: float, last: float) -> bool:
+        """Whether it falls into this time, or its consequences do."""
+        return self.at <= last and first <= max(self.at, self.until) + AFTER
 
 
 @dataclass
@@ -79,6 +86,7 @@ def check(run: Chaos) -> None:
         "requests delivered again": counts.get("redelivered", 0),
         "pages fetched again": again,
         "share of tries spoilt": round(run.served.spoilt / max(1, run.served.spoilt + total), 3),
+        "seconds Redis was away": round(sum(each.until - each.at for each in run.disturbances if each.until), 1),
         "seconds": round(found.seconds, 1),
         "pages a second": round(len(wanted) / found.seconds, 1),
         "violations": found.violations,
@@ -119,9 +127,9 @@ def _repeats(answers: dict[str, list[tuple[float, str]]], disturbances: list[Dis
     for path, served in answers.items():
         for (before, first), (now, second) in pairwise(served):
             again += 1
-            reasons = [each for each in disturbances if before - 1 <= each.at <= min(now, before + OPEN)]
-            late = [each for each in disturbances if now - OPEN <= each.at <= now and each.kind == "stop"]
+            reasons = [each for each in disturbances if each.meets(before, min(now, before + OPEN))]
             held = any(each.worker in {"", first} for each in reasons)
+            late = [each for each in disturbances if each.kind == "stop" and each.meets(now - OPEN, now)]
             held = held or any(each.worker in {first, second} for each in late)
             if not held:
                 wrong.append(f"{path} ({first}, {now - before:.1f} s later {second})")

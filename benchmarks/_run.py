@@ -138,7 +138,10 @@ def ours() -> None:
         "FETCHWORKER_CA_FILE": CA,
         "FETCHWORKER_STATE_DIR": str(folder / "state"),
         "FETCHWORKER_EGRESS_ALLOW": f"127.0.0.1:{PORT}",
+        "FETCHWORKER_FRONTIER": "redis" if STACK == "fetchworker-redis" else "memory",
     }
+    if REDIS:
+        os.environ["REDIS_URL"] = REDIS
 
     class PageParams(Params):
         number: int

@@ -86,10 +86,12 @@ class Chaos:
 
     async def restart_redis(self) -> None:
         async with self._outage:
-            self.disturbances.append(Disturbance(time.monotonic(), "redis", ""))
+            outage = Disturbance(time.monotonic(), "redis", "")
+            self.disturbances.append(outage)
             self.redis.kill()
             await asyncio.sleep(self.random.uniform(0.2, 1.5))
             await asyncio.to_thread(self.redis.start)
+            outage.until = time.monotonic()
 
     async def run(self) -> None:
         self.redis.start()

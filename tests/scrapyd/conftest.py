@@ -15,6 +15,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from fetchworker.redis import connect_sync, release, resolve_redis_url
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -91,6 +93,16 @@ def scrapyd(project, calm, tmp_path_factory) -> Iterator[Scrapyd]:
     project.use(calm)
     with Scrapyd(tmp_path_factory.mktemp("scrapyd"), project.environment()) as running:
         yield running
+
+
+@pytest.fixture
+def queue(project: Any) -> Iterator[Any]:
+    """The Redis that the jobs share."""
+    endpoint = resolve_redis_url(None, project.folder / "state", keep_running=False)
+    client = connect_sync(endpoint)
+    yield client
+    client.close()
+    release(endpoint)
 
 
 @pytest.fixture

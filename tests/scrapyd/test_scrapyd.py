@@ -55,6 +55,16 @@ def test_wrong_arguments_end_the_job_with_their_exit_code(scrapyd):
     assert scrapyd.ended(answer["jobid"]) == "died: exitstatus=2"
 
 
+def test_jobs_without_arguments_serve_the_shared_queue(queue, scrapyd):
+    queue.rpush("instagram:start_urls", '{"user": "nasa"}', "https://www.instagram.com/nasa/")
+    form = "project=fetchworker&spider=instagram&setting=SCHEDULER_IDLE_BEFORE_CLOSE%3D1"
+    jobs = [scrapyd.ask("schedule.json", form)["jobid"] for _ in range(2)]
+    assert [scrapyd.until(r"Process (finished|died)")[1] for _ in jobs] == ["finished", "finished"]
+    items = [item for job in jobs for item in scrapyd.items("instagram", job)]
+    assert {item["username"] for item in items if item["kind"] == "profile"} == {"nasa"}
+    assert all("Spider closed (idle)" in scrapyd.log("instagram", job) for job in jobs)
+
+
 def test_no_job_deletes_the_items_of_others(tmp_path, monkeypatch):
     (tmp_path / "scrapy.cfg").write_bytes((ROOT / "scrapy.cfg").read_bytes())
     monkeypatch.chdir(tmp_path)
