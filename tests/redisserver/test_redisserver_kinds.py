@@ -277,3 +277,24 @@ async def test_no_node_is_an_error_like_any_other():
 async def test_a_cluster_whose_slots_nobody_has():
     with RedisServer("--cluster-enabled", "yes") as server:
         assert "within 0 s: " in await refused(f"redis+cluster://127.0.0.1:{server.port}")
+
+
+async def test_a_slot_that_moved_is_followed(redis_cluster):
+    source = redis_cluster.owner(TAGS[0])
+    target = next(node for node in redis_cluster.nodes if node is not source)
+    async with aclosing(connect(external(redis_cluster.url))) as client:
+        await fill(client)
+        for old, new in ((source, target), (target, source)):
+            give(old, new, TAGS[0])
+            await asyncio.gather(*(client.incr(TAGS[0]) for _ in range(30)), pipelined(client))
+            assert new.call("GET", TAGS[0]) == b"31"
+            assert [len(named(node)) for node in redis_cluster.nodes] == [2, 2, 2]
+
+
+def give(old: RedisServer, new: RedisServer, key: str) -> None:
+    """Move an empty slot."""
+    slot, name = new.call("CLUSTER KEYSLOT", key), new.call("CLUSTER MYID").decode()
+    old.call("FLUSHALL")
+    for server in (new, old):
+        server.call("CLUSTER SETSLOT", slot, "NODE", name)
+    new.call("CLUSTER BUMPEPOCH")
