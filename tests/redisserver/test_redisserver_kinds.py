@@ -235,7 +235,7 @@ async def test_a_failover_is_followed():
         endpoint = external(group.url)
         async with aclosing(connect(endpoint)) as client:
             await client.set("color", "green")
-            await client.wait(1, 5000)
+            assert await client.wait(1, 5000) == 1
             group.master.kill()
             with pytest.raises(RedisError):
                 await client.get("color")
