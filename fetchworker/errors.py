@@ -6,6 +6,8 @@
     ├── ConfigError                 settings, sites.yaml, environment: the start is refused
     │   └── ProxyConfigError        an entry of a proxy list
     ├── ArgumentError               spider arguments or a seed that name no call
+    ├── UnqueueableError            a request holds a value that has no place in the queue
+    ├── CorruptEntryError           an entry of the queue that is no request of the spider
     ├── RedisUnavailableError       no Redis to be had
     ├── SessionError                a stored session cannot be read or written
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
@@ -72,6 +74,21 @@ class ArgumentError(FetchworkerError):
     """Spider arguments or a seed do not name a call of the spider."""
 
     type = "VALIDATION_ERROR"
+
+
+class UnqueueableError(FetchworkerError, ValueError):
+    """A request holds a value that has no place in the queue; the message names its path.
+
+    A ``ValueError`` as well, which is Scrapy's word for a request that cannot be serialized.
+    """
+
+    type = "VALIDATION_ERROR"
+
+
+class CorruptEntryError(FetchworkerError):
+    """An entry of the queue is no request, or none of this spider."""
+
+    type = "INTERNAL_ERROR"
 
 
 class RedisUnavailableError(FetchworkerError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
@@ -56,8 +57,9 @@ class Command(ScrapyCrawl):
         from fetchworker.summary import abandon  # noqa: PLC0415  # keeps `scrapy list` light
 
         for crawler in self._crawlers:
-            if crawler.engine is not None and crawler.stats.get_value("finish_reason") is None:
-                abandon(crawler)
+            with suppress(RuntimeError):  # a crawl that never began has nothing to leave
+                if crawler.engine is not None and crawler.stats.get_value("finish_reason") is None:
+                    abandon(crawler)
 
     def _refused(self, name: str, opts: argparse.Namespace) -> int:
         """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""
@@ -88,7 +90,7 @@ class Command(ScrapyCrawl):
             check_feeds(self.settings)
             if ours and started:
                 ours.check_call(started.call, sites.get(name) or SiteConfig())
-            elif ours:
+            if ours and (not started or environment.frontier == "redis"):
                 wait_for_queue(environment)
         except FetchworkerError as exc:
             print(f"scrapy crawl {name}: {exc.message}", file=sys.stderr)

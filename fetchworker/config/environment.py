@@ -85,6 +85,42 @@ class Environment(BaseSettings):
         description="the seconds that a Redis which does not answer is waited for",
         examples=["30"],
     )
+    frontier: Literal["redis", "memory"] = Field(
+        default="redis",
+        description="where the requests of a crawl with arguments are kept, redis (it can be resumed) or memory",
+        examples=["redis"],
+    )
+    lease: float = Field(
+        default=60,
+        ge=1,
+        le=86_400,
+        description="the seconds that a worker may be silent before its requests go to others",
+        examples=["60"],
+    )
+    aging: float = Field(
+        default=30,
+        ge=0,
+        le=86_400,
+        description="the seconds after which a low priority that is not served gets a share",
+        examples=["30"],
+    )
+    attempts: int = Field(
+        default=3, ge=1, le=200, description="how often the callback of a request may fail", examples=["3"]
+    )
+    attempt_delay: float = Field(
+        default=5,
+        ge=0,
+        le=3600,
+        description="the seconds before the second attempt, doubled for each further one",
+        examples=["5"],
+    )
+    deliveries: int = Field(
+        default=10, ge=1, le=200, description="how many workers may go down with a request", examples=["10"]
+    )
+    crawl_ttl: float = Field(
+        default=604_800, ge=1, description="the seconds that the queue of an ended crawl is kept", examples=["604800"]
+    )
+    worker: Name | None = Field(default=None, description=_NAME, examples=["crawler-1"])
     state_dir: Path = Field(
         default=Path(".fetchworker"), description="the path of a folder for our own state", examples=[".fetchworker"]
     )

@@ -1,12 +1,11 @@
-"""The shared queue of a site: scrapy-redis's scheduler and queue, mended where they lose or leak something.
+"""Scrapy's scheduler over a queue in Redis that loses nothing.
 
-Keys (scrapy-redis's names):
-    ``<spider>:requests``       sorted set of requests as JSON; the score is the negative priority
-    ``<spider>:requests:dead``  list of entries that are no request: JSON {seed | seed_base64, error, at}
-    ``<spider>:dupefilter``     set of fingerprints
+Requests are handed out on lease. A request is done when its callback is exhausted, its items have left the pipelines
+and its children stand in the queue; that it is done, its children and the seen-set change in one step. What a worker
+had that died is given to others. The keys are described in :mod:`fetchworker.frontier.keys`.
 
-While Redis is away nothing is given out, and what is to be queued waits here; what still waits when the crawl ends goes
-to the failures (:data:`~fetchworker.exports.completion.not_done`).
+scrapy-redis's settings keep their meaning: ``SCHEDULER_QUEUE_KEY``, ``SCHEDULER_DUPEFILTER_KEY``,
+``REDIS_START_URLS_KEY``, ``SCHEDULER_IDLE_BEFORE_CLOSE``, ``SCHEDULER_PERSIST``, ``SCHEDULER_FLUSH_ON_START``.
 """
 
 from __future__ import annotations
@@ -15,181 +14,345 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from scrapy.utils.misc import load_object
-from scrapy.utils.request import request_from_dict
-from scrapy_redis.queue import PriorityQueue as StockQueue
-from scrapy_redis.scheduler import Scheduler as StockScheduler
+from scrapy import signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import CloseSpider
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro
 
-from fetchworker.errors import RedisUnavailableError
+from fetchworker.errors import (
+    ConfigError,
+    CorruptEntryError,
+    ExportError,
+    FetchworkerError,
+    RedisUnavailableError,
+    StorageError,
+    UnfinishedError,
+    UnqueueableError,
+)
 from fetchworker.exports.completion import not_done
-from fetchworker.frontier.codec import CARRIED
-from fetchworker.frontier.seeds import dead_record, reason_of
-from fetchworker.frontier.vigil import AWAY, Vigil
+from fetchworker.frontier import codec, done
+from fetchworker.frontier.codec import LEASE
+from fetchworker.frontier.dupefilter import dupefilter_of
+from fetchworker.frontier.entry import Child, Move
+from fetchworker.frontier.keepalive import Keepalive
+from fetchworker.frontier.keys import check_cluster
+from fetchworker.frontier.lease import Lease
+from fetchworker.frontier.link import Link
+from fetchworker.frontier.seedform import requests_of
+from fetchworker.frontier.starting import START, starting
+from fetchworker.frontier.store import Frontier, owner_name
+from fetchworker.frontier.vigil import AWAY, REDIS_UNAVAILABLE
+from fetchworker.frontier.worker import Worker, delay_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.dupefilters import BaseDupeFilter
+    from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
 
-
-class PriorityQueue(StockQueue):  # type: ignore[misc]  # the library has no hints
-    """Requests by priority; an entry that cannot be read is put aside with its reason and the next one taken."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        #: records on their way to the dead list
-        self.dead: deque[bytes] = deque()
-
-    def pop(self, timeout: int = 0) -> Request | None:  # noqa: ARG002  # the base's signature; it never waits
-        """The request with the highest priority, None when there is none."""
-        self.bury()
-        while popped := self.server.zpopmin(self.key):
-            raw: bytes = popped[0][0]
-            try:
-                return self._decode_request(raw)
-            except Exception as exc:  # noqa: BLE001  # whatever it is: one entry must not stop the others
-                reason = reason_of(exc)
-                logger.warning("an entry of %s is no request, moved to %s:dead: %s", self.key, self.key, reason)
-                self.dead.append(dead_record(raw, reason))
-                self.bury()
-        return None
-
-    def bury(self) -> None:
-        """Bring the records to the dead list."""
-        while self.dead:
-            self.server.rpush(f"{self.key}:dead", self.dead[0])
-            self.dead.popleft()
-
-    def _decode_request(self, raw: bytes) -> Request:
-        values: dict[str, Any] = self.serializer.loads(raw)
-        # a class named in data would be imported; the plain fields hold all that is sent
-        values.pop("_class", None)
-        request = request_from_dict(values, spider=self.spider)
-        check = getattr(self.spider, "check_queued", None)
-        if check is not None:
-            check(request)
-        return request
+#: seconds that the end of a crawl waits for Redis to take what is left to tell
+_LAST_WORDS = 10.0
+#: how a crawl of the shared namespace ends that had nothing to do for SCHEDULER_IDLE_BEFORE_CLOSE seconds
+IDLE = "idle"
+#: ends after which a private namespace is over, once nothing is left in it
+_OVER = frozenset({"finished", IDLE})
 
 
-class Scheduler(StockScheduler):  # type: ignore[misc]  # as above
-    """Keeps to itself what only this process can go on with: redirects of an identity that is not stored."""
+class Scheduler(BaseScheduler):
+    """One worker's scheduler.
 
-    _crawler: Crawler
-    _vigil: Vigil
+    Raises:
+        ConfigError: ``DUPEFILTER_CLASS`` is one that workers cannot share, or keys lie in different slots of a cluster.
+    """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._here: deque[Request] = deque()
-        #: what could not be queued so far
-        self._waiting: deque[Request] = deque()
+    def __init__(self, crawler: Crawler) -> None:
+        if not is_asyncio_available():
+            raise ConfigError("TWISTED_REACTOR: the queue in Redis needs asyncio; leave the setting out")
+        self._crawler = crawler
+        self._link = Link.of(crawler)
+        self._filter = dupefilter_of(crawler)
+        #: ready to be given out: what was leased, and what carries a lease on (retries, redirects)
+        self._ready: deque[tuple[Request, Lease]] = deque()
+        self._carried: deque[tuple[Request, Lease]] = deque()
+        #: what the engine has: by the request's id, with the request so that the id stays its own
+        self._out: dict[int, tuple[Request, Lease]] = {}
+        self._started_here = False
+        self._keepalive: Keepalive | None = None
+        self._worker: Worker | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make it, with the crawl's vigil over Redis."""
-        made: Self = super().from_crawler(crawler)
-        made._crawler, made._vigil = crawler, Vigil.of(crawler)
-        return made
+        """Make it."""
+        return cls(crawler)
 
-    def open(self, spider: Spider) -> None:
-        """Open queue and filter; what others left in the queue is gone on with."""
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def open(self, spider: Spider) -> Deferred[None]:
+        """Connect, take back what a former process of this worker had, and begin to lease.
+
+        Raises:
+            CloseSpider: there is no Redis.
+        """
         self.spider = spider
-        key = self.queue_key % {"spider": spider.name}
-        self.queue = load_object(self.queue_cls)(server=self.server, spider=spider, key=key, serializer=self.serializer)
-        if not self.df:
-            self.df: BaseDupeFilter = load_object(self.dupefilter_cls).from_spider(spider)
-        if self.flush_on_start:
-            self.flush()
-        elif waiting := len(self):
-            logger.info("%d requests wait in %s", waiting, key)
+        return deferred_from_coro(self._open())
+
+    async def _open(self) -> None:
+        link, settings = self._link, self._crawler.settings
+        try:
+            redis = await link.connect()
+            if getattr(redis, "get_primaries", None) is not None:
+                check_cluster(link.names)
+            frontier = Frontier(redis, link.names, owner=owner_name(link.worker), terms=link.terms)
+            if settings.getbool("SCHEDULER_FLUSH_ON_START") and not await frontier.workers():
+                await frontier.purge()
+            await frontier.enter()
+            if returned := await frontier.reclaim():
+                logger.info("%d requests of a worker that is gone went back to the queue", returned)
+        except (RedisUnavailableError, *AWAY) as exc:
+            logger.error("%s: the crawl ends", exc)  # noqa: TRY400  # no bug of ours
+            raise CloseSpider(REDIS_UNAVAILABLE) from exc
+        self._begin(frontier, redis)
+
+    def _begin(self, frontier: Frontier, redis: Any) -> None:
+        settings, private = self._crawler.settings, self._link.names.id is not None
+        idle = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE")
+        self._worker = Worker(
+            frontier,
+            redis,
+            self._link.vigil,
+            ahead=settings.getint("CONCURRENT_REQUESTS") or 64,
+            accept=self._accept,
+            changed=self._look_again,
+            seeds=not private,
+            ends_after=0 if private else (idle or None),
+            count=self._count,
+        )
+        engine = self._crawler.engine
+        assert engine is not None
+        done.watch(engine, self)
+        done.replace_start(engine, lambda start: starting(start, self._worker, self._link.vigil))  # type: ignore[arg-type]
+        self._keepalive = Keepalive(self._link.endpoint, frontier, lambda: bool(self._worker and self._worker.leases))
+        self._crawler.signals.connect(self._spider_error, signals.spider_error)
+        self._crawler.signals.connect(self._not_done, not_done)
+        if not private:
+            self._crawler.signals.connect(self._idle, signals.spider_idle)
+        self._worker.start()
+        self._keepalive.start()
+        logger.info("queue %s, worker %s", self._link.names, frontier.owner)
+
+    # ── what the engine asks ─────────────────────────────────────────────────────────────────────────────────────
 
     def __len__(self) -> int:
-        return self._queued() + len(self._here) + len(self._waiting)
+        return len(self._ready) + len(self._carried)
 
     def has_pending_requests(self) -> bool:
-        """Whether there is work; nobody knows while Redis is away, so that the crawl must not end for lack of it."""
-        return bool(self._here or self._waiting) or self._queued() > 0 or not self._vigil.up
-
-    def _queued(self) -> int:
-        try:
-            return len(self.queue) if self._vigil.up else 0
-        except AWAY as exc:
-            self._vigil.failed(exc)
-            return 0
+        """Whether there is work, here or anywhere in the namespace; unknown counts as yes."""
+        worker = self._worker
+        if worker is None:
+            return False
+        return bool(self._ready or self._carried or worker.leases or worker.untold) or not worker.ended
 
     def enqueue_request(self, request: Request) -> bool:
-        """Queue a request; False for a duplicate. What comes while Redis is away waits here."""
+        """Take a request; False for one that no queue can keep. Duplicates are found out when Redis is told."""
+        assert self._worker is not None
+        owner = done.current.get()
+        if owner is None and (lease := self._worker.leases.get(request.meta.get(LEASE, ""))) is not None:
+            lease.open += 1  # a retry or a redirect of what is on lease
+            self._carried.append((request, lease))
+            return True
+        request.meta.pop(LEASE, None)  # a child that was made of its page's meta
         try:
-            if self._vigil.up:
-                return self._enqueue(request)
-        except AWAY as exc:
-            self._vigil.failed(exc)
-        self._waiting.append(request)
-        return True
-
-    def _enqueue(self, request: Request) -> bool:
-        if not request.dont_filter and self.df.request_seen(request):
-            self.df.log(request, self.spider)
+            child = self._child(request)
+        except UnqueueableError as exc:
+            self._refuse(request, exc, owner)
             return False
-        if CARRIED in request.meta:
-            self._here.append(request)
+        if owner is START:
+            self._worker.started(child)
+        elif isinstance(owner, Lease):
+            self._worker.child(owner, child)
         else:
-            self._push(request)
-        self.stats.inc_value("scheduler/enqueued/redis")
+            self._worker.loose(child)
         return True
 
-    def _push(self, request: Request) -> None:
-        try:
-            self.queue.push(request)
-        except AWAY:
-            request.dont_filter = True  # the filter has it by now and would take it for its own duplicate
-            raise
-        self._vigil.well()
+    def _refuse(self, request: Request, error: UnqueueableError, owner: done.Owner | None) -> None:
+        logger.error("%s cannot be queued: %s", request, error)
+        self._count("scheduler/unserializable", 1)
+        if isinstance(owner, Lease):
+            owner.fail(error)  # its page is not done without it
+        else:
+            self._crawler.signals.send_catch_log(not_done, request=request, error=error)
 
     def next_request(self) -> Request | None:
         """The next request, None when there is none now."""
-        if not self._vigil.up:
+        done.current.set(None)  # the engine may have been woken from within a callback
+        queue = self._carried or self._ready
+        if not queue:
             return None
-        try:
-            self._enqueue_waiting()
-            request: Request | None = self._here.popleft() if self._here else self._pop()
-        except AWAY as exc:
-            self._vigil.failed(exc)
-            return None
-        if request is not None:
-            self.stats.inc_value("scheduler/dequeued/redis")
+        request, lease = queue.popleft()
+        assert self._worker is not None
+        if queue is self._ready:
+            self._worker.ready -= 1
+            self._worker.wants()
+        request.meta[LEASE] = lease.token
+        self._out[id(request)] = request, lease
+        self._count("scheduler/dequeued/redis", 1)
         return request
 
-    def _pop(self) -> Request | None:
-        request: Request | None = self.queue.pop()
-        self._vigil.well()
-        return request
+    # ── what was leased ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def _enqueue_waiting(self) -> None:
-        while self._waiting:
-            self._enqueue(self._waiting[0])
-            self._waiting.popleft()
-
-    def close(self, reason: str) -> None:
-        """Leave the work that is still here to the others, who begin with another identity."""
-        self._waiting.extend(self._here)
-        self._here.clear()
+    def _accept(self, lease: Lease) -> None:
+        assert self._worker is not None
+        entry = lease.entry
         try:
-            while self._waiting:
-                self.queue.push(self._waiting[0])
-                self._waiting.popleft()
-            self.queue.bury()
-            super().close(reason)
-        except AWAY as exc:
-            self._give_up(exc)
+            if entry.kind == "seed":
+                self._sow(lease)
+                return
+            request = codec.decode(entry.payload, self.spider, priority=lease.priority)
+            check = getattr(self.spider, "check_queued", None)
+            if check is not None:
+                check(request)
+        except (FetchworkerError, CorruptEntryError) as exc:
+            self._bury(lease, str(exc))
+            return
+        except Exception as exc:  # noqa: BLE001  # a spider's own check: one entry must not stop the others
+            self._bury(lease, f"{type(exc).__name__}: {exc}")
+            return
+        self._ready.append((request, lease))
+        self._worker.ready += 1
 
-    def _give_up(self, error: BaseException) -> None:
-        """Hand what could not be queued to whoever keeps failures."""
-        told = RedisUnavailableError(f"no Redis to queue the request: {type(error).__name__}: {error}")
-        for request in self._waiting:
-            self._crawler.signals.send_catch_log(not_done, request=request, error=told)
-        for record in self.queue.dead:
-            logger.error("the dead list is out of reach, the entry was %s", record.decode())
+    def _sow(self, lease: Lease) -> None:
+        """A seed is done when its request stands in the queue."""
+        assert self._worker is not None
+        children = [self._child(request) for request in requests_of(lease.entry.payload, self.spider)]
+        self._count("fetchworker/seeds/read", 1)
+        for child in children:
+            self._worker.child(lease, child)
+        self._worker.finish(lease)
+
+    def _child(self, request: Request) -> Child:
+        return Child(request.priority, self._filter.fingerprint(request), codec.encode(request, self.spider))
+
+    def _bury(self, lease: Lease, reason: str) -> None:
+        assert self._worker is not None
+        what = "bad seed" if lease.entry.kind == "seed" else "an entry that is no request"
+        logger.warning("%s of %s goes to the dead letters: %s", what, self._link.names, reason.partition("\n")[0])
+        self._count("frontier/dead", 1)
+        self._worker.move(lease, Move(lease.token, dead=reason))
+
+    # ── what became of it ────────────────────────────────────────────────────────────────────────────────────────
+
+    def owner_of(self, request: Request) -> done.Owner | None:
+        """See :class:`fetchworker.frontier.done.Listener`."""
+        found = self._out.get(id(request))
+        return found[1] if found else None
+
+    def removed(self, request: Request) -> None:
+        """See :class:`fetchworker.frontier.done.Listener`."""
+        found = self._out.pop(id(request), None)
+        if found is None:
+            return
+        lease = found[1]
+        lease.open -= 1
+        if lease.open == 0:
+            self._ended(request, lease)
+
+    def _ended(self, request: Request, lease: Lease) -> None:
+        assert self._worker is not None
+        if lease.back:
+            self._worker.move(lease, Move(lease.token))
+        elif lease.error is None:
+            self._worker.finish(lease)
+        else:
+            self._failed(request, lease, lease.error)
+
+    def _failed(self, request: Request, lease: Lease, error: BaseException) -> None:
+        assert self._worker is not None
+        terms, failures = self._link.terms, lease.entry.failures
+        told = f"{type(error).__name__}: {error}"
+        if failures + 1 < terms.attempts:
+            delay = delay_of(failures, terms.pause)
+            logger.warning("%s failed (%s), attempt %d in %.1f s", request.url, told, failures + 2, delay / 1000)
+            self._count("frontier/retried", 1)
+            self._worker.move(lease, Move(lease.token, delay=delay))
+            return
+        logger.error("%s failed %d times (%s): it goes to the dead letters", request.url, failures + 1, told)
+        self._count("frontier/dead", 1)
+        self._worker.move(lease, Move(lease.token, dead=told))
+        request.meta.pop(LEASE, None)
+        self._crawler.signals.send_catch_log(not_done, request=request, error=error)
+
+    def _spider_error(self, failure: Any) -> None:
+        owner = done.current.get()
+        if owner is not None:
+            owner.fail(failure.value)
+
+    def _not_done(self, request: Request, error: BaseException) -> None:
+        """Items were lost, or the crawl ends before the request was done."""
+        assert self._worker is not None
+        lease = self._worker.leases.get(request.meta.get(LEASE, ""))
+        if lease is None:
+            return
+        if isinstance(error, UnfinishedError | ExportError) or type(error) is StorageError:
+            lease.back = True  # nothing is wrong with it
+        else:
+            lease.fail(error)
+
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _idle(self) -> None:
+        if self._worker is not None and self._worker.ended:
+            raise CloseSpider(IDLE)
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        """Tell what is left to tell; what is not done goes back to the queue."""
+        return deferred_from_coro(self._close(reason)) if self._worker is not None else None
+
+    async def _close(self, reason: str) -> None:
+        worker = self._worker
+        assert worker is not None
+        assert self._keepalive is not None
+        told = self._link.vigil.lost is None and await worker.stop(limit=_LAST_WORDS)
+        self._keepalive.stop()
+        if not told:
+            logger.error("Redis has not taken the last news: what was under way is done again when its leases lapse")
+        try:
+            if told:
+                await self._settle(worker.frontier, reason)
+        except AWAY as exc:
+            logger.warning("the namespace is not ended: %s", exc)
+        finally:
+            await self._link.disconnect()
+
+    async def _settle(self, frontier: Frontier, reason: str) -> None:
+        state = await frontier.look(holds=False)
+        if self._link.names.id is not None:
+            if reason in _OVER and state.empty and state.start == "done":
+                await frontier.expire()
+            elif not state.empty:
+                self._tell_rest(state.queued + state.delayed)
+        elif self._forgets and reason in _OVER and state.empty and not await frontier.workers():
+            await frontier.purge()
+
+    @property
+    def _forgets(self) -> bool:
+        return not self._crawler.settings.getbool("SCHEDULER_PERSIST", True)
+
+    def _tell_rest(self, count: int) -> None:
+        self._crawler.stats.set_value("frontier/left", count)
+        logger.warning(
+            "%d requests of crawl %s wait in the queue; FETCHWORKER_CRAWL_ID=%s and the same command go on with them",
+            count, self._link.names.id, self._link.names.id,
+        )  # fmt: skip
+
+    def _look_again(self) -> None:
+        engine = self._crawler.engine
+        slot = engine._slot if engine is not None else None  # noqa: SLF001  # no public way to wake it
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    def _count(self, name: str, by: int) -> None:
+        self._crawler.stats.inc_value(name, by)

@@ -12,28 +12,28 @@ import secrets
 import time
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from fetchworker.errors import RedisUnavailableError
+from fetchworker.errors import RedisUnavailableError, UnfinishedError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.ending import give_up
 from fetchworker.exports.failures import CrawlRecords
+from fetchworker.frontier.codec import LEASE
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.memory import settle_memory
 from fetchworker.runtime.parts import connect, database, disconnect, load_configuration, proxy_manager, redis_endpoint
-from fetchworker.runtime.queue import SharedQueue
+from fetchworker.runtime.queue import RedisQueue
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from scrapy import Request
@@ -54,7 +54,6 @@ logger = logging.getLogger(__name__)
 STORING_ITEMS = 8
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
-T = TypeVar("T")
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
 _COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
@@ -89,7 +88,7 @@ class Runtime:
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
         self._redis: Client | None = None
-        self._queue: SharedQueue | None = None
+        self._queue: RedisQueue | None = None
         self._redis_lock = asyncio.Lock()
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,12 +133,17 @@ class Runtime:
         }
         if self.environment.stores or self.environment.media:
             values["CONCURRENT_ITEMS"] = STORING_ITEMS
-        if not self.private:
-            self._queue = SharedQueue(self, crawler, redis_endpoint(self.environment))
+        if self.queued:
+            self._queue = RedisQueue(self, crawler, redis_endpoint(self.environment))
             values |= self._queue.settings()
         for name, value in values.items():
             if (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:
                 crawler.settings.set(name, value, priority="spider")
+
+    @property
+    def queued(self) -> bool:
+        """Whether requests are kept in Redis: those of the shared queue always, those of a private crawl by default."""
+        return not self.private or self.environment.frontier == "redis"
 
     def _opened(self) -> None:
         kind = "private" if self.private else "shared queue"
@@ -268,12 +272,6 @@ class Runtime:
                 self._redis = await connect(self.environment)
             return self._redis
 
-    async def seeds(self, parse: Callable[[bytes], T]) -> AsyncIterator[T]:
-        """The shared queue's seeds as they come."""
-        assert self._queue
-        async for seed in self._queue.seeds(parse):
-            yield seed
-
     # ── the database ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def database(self) -> Place:
@@ -299,8 +297,9 @@ class Runtime:
         return CrawlRecords(self.folder, partial(give_up, self._crawler))
 
     def _not_done(self, request: Request, error: BaseException) -> None:
-        """Keep the request that has to be done again."""
-        self.record_failure(request, error, None)
+        """Keep the request that has to be done again, unless the queue does."""
+        if LEASE not in request.meta:
+            self.record_failure(request, error, None)
 
     def count(self, name: str, by: int = 1) -> None:
         """Add to a stat under ``fetchworker/``."""
@@ -309,6 +308,9 @@ class Runtime:
     def record_failure(self, request: Request, error: BaseException, page: Page | None) -> None:
         """Write the failure line of a request that ended without its data."""
         meta = request.meta
+        if LEASE in meta and isinstance(error, UnfinishedError):
+            self._crawler.signals.send_catch_log(not_done, request=request, error=error)  # the queue takes it back
+            return
         record = failure_record(request, error, self.site, downloaded=page is not None)
         record["evidence_file"] = meta.get("fw_evidence")
         self.count(f"failed/{self.site}/{record['type']}")

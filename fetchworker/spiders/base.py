@@ -27,7 +27,6 @@ from fetchworker.errors import (
     SessionError,
     UnfinishedError,
 )
-from fetchworker.frontier import codec
 from fetchworker.runtime import Runtime
 from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
 from fetchworker.spiders.paging import Duplicates, dump_items, following, is_shell, load_items, stamper
@@ -117,27 +116,20 @@ class SiteSpider(Spider):
     # ── requests ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def start(self) -> AsyncIterator[Any]:
-        """The call that the arguments name, or the seeds of the shared queue as they come."""
-        assert self.runtime
+        """The call that the arguments name; seeds of the shared queue come by the scheduler."""
         if self.started is not None:
             yield self.request(self.started)
-            return
-        async for request in self.runtime.seeds(self.seed_request):
-            yield request
 
     def seed_request(self, raw: bytes) -> Request:
         """The request for a seed of the shared queue.
 
         Raises:
             ArgumentError: the seed names no call, or one that there is no way to do.
-            TypeError: its request has no place in the queue.
         """
         assert self.runtime
         started = self.resolver.seed(raw)
         self.check_call(started.call, self.runtime.config)
-        request = self.request(started)
-        codec.dumps(request.to_dict(spider=self))  # the scheduler could not put it on the dead list any more
-        return request
+        return self.request(started)
 
     def request(self, started: Started) -> Request:
         """The first request of a call."""

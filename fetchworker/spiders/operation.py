@@ -14,15 +14,14 @@ from pydantic import ValidationError
 
 from fetchworker.contracts import Call, Fetch, Page, Params, Parsed
 from fetchworker.errors import ArgumentError
+from fetchworker.frontier.seedkeys import priority_of, tier_of
 
 Method = Callable[[Any, Call[Any]], Iterator[Fetch]]
 Parser = Callable[[Page, Call[Any]], Parsed]
 M = TypeVar("M", bound=Callable[..., Iterator[Fetch]])
 
 #: arguments and seed keys that are the spider base's own, whatever the operation
-RESERVED = ("operation", "session", "priority")
-#: the highest priority, and the lowest below zero
-HIGHEST = 1_000_000_000
+RESERVED = ("operation", "session", "priority", "tier")
 #: the names that stored sessions may have
 SESSION = r"^[A-Za-z0-9._:@-]{1,128}$"
 
@@ -51,7 +50,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A call as somebody asked for it."""
+    """A call as somebody asked for it; ``priority`` holds what its tier adds."""
 
     call: Call[Any]
     session: str | None = None
@@ -148,7 +147,8 @@ class Resolver:
         """
         rest = dict(arguments)
         name = rest.pop("operation", None)
-        session, priority = _session(rest.pop("session", None)), _priority(rest.pop("priority", 0))
+        session = _session(rest.pop("session", None))
+        priority = priority_of(rest.pop("priority", 0)) + tier_of(rest.pop("tier", "normal"))
         if not rest and name is None:
             raise ArgumentError(f"{self._spider}: no arguments. {self.usage()}")
         chosen = self._choose(name, rest)
@@ -242,12 +242,3 @@ def _session(value: Any) -> str | None:
     if value is None or (isinstance(value, str) and re.fullmatch(SESSION, value)):
         return value
     raise ArgumentError("session: a name of 1 to 128 letters, digits and . _ : @ - is expected")
-
-
-def _priority(value: Any) -> int:
-    number = value
-    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?[0-9]{1,10}\s*", value):
-        number = int(value)
-    if type(number) is int and abs(number) <= HIGHEST:  # True is an int as well
-        return number
-    raise ArgumentError(f"priority: a whole number from -{HIGHEST} to {HIGHEST} is expected, not {value!r:.40}")

@@ -1,58 +1,393 @@
-"""Requests through the queue: every value back as it was, nothing that is code, nothing of one try."""
+"""Requests as entries of the queue: every field back as it was, nothing of one try, nothing that is code."""
 
 from __future__ import annotations
 
-import orjson
+import functools
+import pickle
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+
+import msgpack
 import pytest
-from hypothesis import given
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
-from scrapy import Request
-from scrapy.utils.request import request_from_dict
+from scrapy import FormRequest, Request, Spider
+from scrapy.http import JsonRequest
+from scrapy.http.request import NO_CALLBACK
+from scrapy_redis.spiders import RedisCrawlSpider
 
+from fetchworker.errors import CorruptEntryError, FetchworkerError, UnqueueableError
 from fetchworker.frontier import codec
+from fetchworker.frontier.codec import VOLATILE, decode, encode
 
-keys = st.text(max_size=8).filter(lambda key: not key.startswith("$b"))
-values = st.recursive(
+URL = "https://shop.example/tea"
+
+
+def decorated(method):
+    def inner(self, *args, **kwargs):
+        return method(self, *args, **kwargs)
+
+    return inner
+
+
+class ShopSpider(Spider):
+    name = "shop"
+    touched = 0
+
+    def parse(self, response):
+        yield from ()
+
+    def parse_ware(self, response, shelf=None):
+        yield from ()
+
+    def fail(self, failure):
+        yield from ()
+
+    @decorated
+    def parse_page(self, response):
+        yield from ()
+
+    @staticmethod
+    def parse_static(response):
+        yield from ()
+
+    class Shelf:
+        pass
+
+    @classmethod
+    def parse_class(cls, response):
+        yield from ()
+
+    @property
+    def parse_nothing(self):
+        type(self).touched += 1
+
+    def __parse_hidden(self, response):
+        yield from ()
+
+    @property
+    def hidden(self):
+        return self.__parse_hidden
+
+
+spider = ShopSpider()
+
+
+def back(request: Request) -> Request:
+    return decode(encode(request, spider), spider, priority=request.priority)
+
+
+def assert_same(one: Request, other: Request) -> None:
+    for name in Request.attributes:
+        assert getattr(one, name) == getattr(other, name), name
+    assert list(one.headers) == list(other.headers), "their order"
+
+
+scalars = (
     st.none()
     | st.booleans()
-    | st.integers(-(2**53), 2**53)
-    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
     | st.text()
-    | st.binary(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    | st.binary()
+    | st.datetimes(timezones=st.just(UTC))
+)
+keys = st.text(max_size=8) | st.binary(max_size=8)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(keys, inner, max_size=3)
+    ),
     max_leaves=8,
+)
+names = st.text("abcXYZ-_", min_size=1, max_size=8)
+headers = st.lists(st.tuples(names, st.binary(max_size=8) | st.lists(st.binary(max_size=8), max_size=3)), max_size=4)
+cookie_values = st.text(max_size=5) | st.integers(0, 9) | st.booleans()
+cookies = st.dictionaries(names, cookie_values, max_size=3) | st.lists(
+    st.fixed_dictionaries({"name": names, "value": cookie_values}, optional={"path": st.just("/")}), max_size=2
 )
 
 
-@given(st.dictionaries(keys, values, max_size=4), st.binary(max_size=50))
-def test_round_trip(meta, body):
-    request = Request(
-        "https://shop.example/a?b=%2F", method="POST", body=body, headers={"X-A": ["1", "2"]}, meta=meta, priority=3
-    )
-    back = request_from_dict(codec.loads(codec.dumps(request.to_dict())))
-    assert back.body == body
-    assert back.meta == {key: value for key, value in meta.items() if key not in codec.VOLATILE}
-    assert back.headers == request.headers
-    assert (back.url, back.method, back.priority) == (request.url, "POST", 3)
+def request_of(url, **fields) -> Request:
+    try:
+        return Request(url, **fields)
+    except UnicodeEncodeError:  # such an address does not exist in that encoding
+        return reject()
+
+
+requests = st.builds(
+    request_of,
+    st.text(max_size=30).map(lambda path: f"https://shop.example/{path}"),
+    callback=st.sampled_from([None, spider.parse, spider.parse_ware]),
+    method=st.sampled_from(["GET", "POST", "PUT"]),
+    headers=headers,
+    body=st.binary(max_size=60),
+    cookies=cookies,
+    meta=st.dictionaries(keys, values, max_size=4).map(lambda meta: {k: meta[k] for k in meta if k not in VOLATILE}),
+    encoding=st.sampled_from(["utf-8", "latin-1", "cp1251"]),
+    priority=st.integers(-(10**9), 10**9),
+    dont_filter=st.booleans(),
+    errback=st.sampled_from([None, spider.fail]),
+    flags=st.lists(st.text(max_size=5), max_size=2),
+    cb_kwargs=st.dictionaries(st.text(max_size=5), values, max_size=2),
+)
+
+
+@given(requests)
+def test_every_field_comes_back_as_it_was(request_):
+    found = back(request_)
+    assert_same(found, request_)
+    assert type(found) is Request
+
+
+def test_types_come_back_as_they_were():
+    meta = {"t": (1, [2.0, (True, None)], ()), "b": b"\xff", b"k": "\0", "nan": float("inf")}
+    found = back(Request(URL, meta=meta)).meta
+    assert repr(found) == repr(meta)
+    assert type(back(Request(URL, meta={"b": bytearray(b"x")})).meta["b"]) is bytes
+    nan = back(Request(URL, meta={"nan": float("nan")})).meta["nan"]
+    assert nan != nan  # noqa: PLR0124  # only nan differs from itself
+
+
+def test_a_time_comes_back_as_the_same_instant_in_utc():
+    there = datetime(2031, 5, 4, 3, 2, 1, 7, timezone(timedelta(hours=5)))
+    found = back(Request(URL, meta={"at": there})).meta["at"]
+    assert (found, found.tzinfo) == (there, UTC)
+
+
+def test_headers_keep_order_duplicates_and_bytes():
+    given_ = [("X-B", b"\xff\xfe"), ("X-A", ["1", "2", "1"]), ("Accept", None), ("x-b", "again")]
+    found = back(Request(URL, headers=given_)).headers
+    assert list(found.items()) == [(b"X-B", [b"\xff\xfe", b"again"]), (b"X-A", [b"1", b"2", b"1"]), (b"Accept", [])]
+
+
+def test_a_plain_request_is_short():
+    url = "https://shop.example/".ljust(60, "x")
+    assert len(encode(Request(url, spider.parse), spider)) <= 90
+    assert len(encode(Request(url), spider)) <= 66
+
+
+def test_an_address_as_it_stands_stays_so():
+    request = Request("https://shop.example/a b?q=ü", meta={"verbatim_url": True})
+    assert back(request).url == "https://shop.example/a b?q=ü"
 
 
 def test_what_belongs_to_one_try_is_left_out():
-    request = Request("https://shop.example/", meta={"fw_wire": object(), "fw_session": "s"})
-    assert codec.loads(codec.dumps(request.to_dict()))["meta"] == {"fw_session": "s"}
+    meta = dict.fromkeys(VOLATILE, object()) | {"fw_session": "s", "download_slot": "shop.example", "depth": 2}
+    assert back(Request(URL, meta=meta)).meta == {"fw_session": "s", "download_slot": "shop.example", "depth": 2}
+    worked_out = {"fw_slot": "shop.example", "download_slot": "shop.example"}
+    assert back(Request(URL, meta=worked_out)).meta == {}
 
 
-def test_a_value_that_is_no_json_is_named():
-    with pytest.raises(TypeError, match=r"request\.meta\.cart\[1\] is a set"):
-        codec.dumps(Request("https://shop.example/", meta={"cart": [1, {2}]}).to_dict())
+def test_a_subclass_is_what_it_sends():
+    form = back(FormRequest(URL, formdata={"q": "a b"}))
+    assert (type(form), form.method, form.body) == (Request, "POST", b"q=a+b")
+    assert form.headers["Content-Type"] == b"application/x-www-form-urlencoded"
+    assert back(JsonRequest(URL, data={"a": 1})).body == b'{"a": 1}'
 
 
-def test_a_key_that_could_be_mistaken_is_refused():
-    with pytest.raises(TypeError, match=r"\$bytes"):
-        codec.dumps(Request("https://shop.example/", meta={"$bytes": "x"}).to_dict())
+@pytest.mark.parametrize("name", ["parse", "parse_page", "parse_static", "parse_class"])
+def test_callbacks_go_by_name(name):
+    found = back(Request(URL, getattr(spider, name), errback=spider.fail))
+    assert (found.callback, found.errback) == (getattr(spider, name), spider.fail)
 
 
-def test_it_is_json_and_nothing_else():
-    raw = codec.dumps(Request("https://shop.example/").to_dict())
-    assert orjson.loads(raw)["url"] == "https://shop.example/"
-    with pytest.raises(orjson.JSONDecodeError):
-        codec.loads(b"\x80\x04\x95")
+def test_the_callback_of_a_rule_goes_too():
+    crawl = RedisCrawlSpider("shop")
+    assert decode(encode(Request(URL, crawl._callback), crawl), crawl).callback == crawl._callback
+
+
+class Text(str):
+    __slots__ = ()
+
+
+def nested(depth, kind=list):
+    value = kind()
+    for _ in range(depth):
+        value = kind([value])
+    return value
+
+
+endless: list = []
+endless.append(endless)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        (
+            {"meta": {"user": {"tags": [1, 2, 3, {4}]}}},
+            "meta.user.tags[3] is a set, which cannot be queued: use a list",
+        ),
+        ({"meta": {"a": (0, object())}}, "meta.a[1] is a object"),
+        ({"meta": {"a": Text("x")}}, "meta.a is a Text, which cannot be queued: use a plain str"),
+        ({"meta": {"a": {1: 2}}}, "meta.a has the key 1"),
+        ({"meta": {"n": [2**64]}}, "meta.n[0] is an int beyond 64 bits"),
+        ({"meta": {"a": "\ud800"}}, "meta.a is text that is no UTF-8"),
+        ({"meta": {"a": {"\ud800": 1}}}, "meta.a has a key that is text that is no UTF-8"),
+        ({"meta": {"at": datetime(2031, 1, 1)}}, "meta.at is a datetime, which cannot be queued: use one with"),  # noqa: DTZ001
+        ({"meta": {"a": msgpack.ExtType(1, b"\x90")}}, "meta.a is a ExtType"),
+        ({"meta": {"a": msgpack.Timestamp(1)}}, "meta.a is a Timestamp"),
+        ({"meta": {"a": nested(1100)}}, "nested too deep"),
+        ({"meta": {"a": nested(30, tuple)}}, "meta"),
+        ({"meta": {"a": endless}}, "nested too deep"),
+        ({"cookies": {"a": [1]}}, "cookies: "),
+        ({"cookies": [{"name": "a", "value": {1}}]}, "cookies[0].value is a set"),
+        ({"cookies": ({"name": "a", "value": "b"},)}, "cookies: "),
+        ({"cb_kwargs": {b"a": 1}}, "cb_kwargs: "),
+        ({"cb_kwargs": {"a": {1}}}, "cb_kwargs.a is a set"),
+        ({"flags": [1]}, "flags: "),
+        ({"callback": lambda response: None}, "callback is <function"),
+        ({"callback": functools.partial(spider.parse)}, "callback is functools.partial"),
+        ({"callback": ShopSpider().parse}, "use a method of the spider shop"),
+        ({"callback": spider.hidden}, "callback is <bound method"),
+        ({"callback": NO_CALLBACK}, "callback is <function NO_CALLBACK"),
+        ({"errback": print}, "errback is <built-in"),
+        ({"errback": spider.log}, "errback is <bound method"),
+    ],
+)
+def test_what_cannot_be_queued_is_named(fields, told):
+    with pytest.raises(UnqueueableError) as caught:
+        encode(Request(URL, **fields), spider)
+    assert told in caught.value.message
+    assert len(caught.value.message) < 300
+
+
+def test_a_body_that_redis_would_not_keep_is_refused(monkeypatch):
+    monkeypatch.setattr(codec, "LARGEST_BODY", 3)
+    assert back(Request(URL, body=b"abc")).body == b"abc"
+    with pytest.raises(UnqueueableError, match="body has 4 bytes, more than 3"):
+        encode(Request(URL, body=b"abcd"), spider)
+
+
+def entry(*fields) -> bytes:
+    return b"\x01" + msgpack.packb(list(fields))
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b"", "begins with b''"),
+        (b"\x02\x92\x00\xa1x", r"begins with b'\x02'"),
+        (b'{"url": "https://shop.example/"}', "begins with b'{'"),
+        (encode(Request(URL), spider) + b"\0", "ExtraData"),
+        (encode(Request(URL), spider)[:-1], "incomplete"),
+        (b"\x01\xc1", "FormatError"),
+        (b"\x01" + b"\x91" * 5000 + b"\x90", "StackError"),
+        (b"\x01\xdd\xff\xff\xff\xff", "exceeds"),
+        (entry(), "no list of fields"),
+        (entry(True, URL), "no list of fields"),
+        (entry(1 << 11, URL, 1), "does not know (bits 0x800)"),
+        (entry(-1, URL), "does not know"),
+        (entry(0, URL, "parse"), "1 values for 0 fields"),
+        (entry(1, URL), "0 values for 1 fields"),
+        (entry(0, b"https://shop.example/"), "url: text"),
+        (entry(0, "nowhere"), "Missing scheme"),
+        (entry(1, URL, "parse_gone"), "has no method 'parse_gone'"),
+        (entry(1, URL, "__init__"), "has no method '__init__'"),
+        (entry(1, URL, "_ShopSpider__parse_hidden"), "has no method"),
+        (entry(1, URL, "parse_nothing"), "has no method"),
+        (entry(1, URL, "name"), "has no method"),
+        (entry(1, URL, "Shelf"), "has no method"),
+        (entry(1, URL, "update_settings"), "has no method"),
+        (entry(1, URL, ["parse"]), "has no method"),
+        (entry(8, URL, 1), "method: text"),
+        (entry(16, URL, {"a": "b"}), "headers: "),
+        (entry(16, URL, [[b"a", "b"]]), "headers: "),
+        (entry(16, URL, [[]]), "headers: "),
+        (entry(32, URL, []), "meta: a map"),
+        (entry(32, URL, {"fw_wire": 1, "fw_lease": 2}), "meta: fw_lease, fw_wire is of one try only"),
+        (entry(32, URL, {1: 2}), "not allowed for map key"),
+        (entry(32, URL, {"a": msgpack.ExtType(2, b"")}), "unknown type 2"),
+        (entry(32, URL, {"a": msgpack.ExtType(1, b"\x01")}), "unknown type 1"),
+        (entry(32, URL, {"a": msgpack.Timestamp(2**62)}), "OverflowError"),
+        (entry(64, URL, "text"), "body: bytes"),
+        (entry(128, URL, {"a": {}}), "cookies: a map"),
+        (entry(256, URL, {b"a": 1}), "cb_kwargs: a map"),
+        (entry(512, URL, [1]), "flags: a list"),
+        (entry(1024, URL, "klingon"), "encoding: 'klingon' is unknown"),
+        (entry(1024, URL, "rot13"), "encoding: 'rot13' is unknown"),
+        (entry(1024, URL, "\0"), "is unknown"),
+    ],
+)
+def test_an_entry_that_is_no_request_of_the_spider_is_refused_with_its_reason(raw, told):
+    with pytest.raises(CorruptEntryError) as caught:
+        decode(raw, spider)
+    assert told in caught.value.message
+    assert ShopSpider.touched == 0, "no property was read"
+
+
+def nested_tuples(depth: int) -> bytes:
+    raw = msgpack.packb([])
+    for _ in range(depth):
+        raw = msgpack.packb([msgpack.ExtType(1, raw)])
+    return raw
+
+
+@pytest.mark.parametrize("depth", [17, 2000])
+def test_tuples_in_tuples_have_a_bound(depth):
+    raw = b"\x01\x93\x20" + msgpack.packb(URL) + b"\x81\xa1a" + nested_tuples(depth)
+    with pytest.raises(CorruptEntryError, match="nested too deep"):
+        decode(raw, spider)
+
+
+good = encode(
+    Request(
+        URL,
+        spider.parse_ware,
+        method="POST",
+        headers={"A": ["1", "2"]},
+        body=b"\0\xff",
+        cookies={"a": "b"},
+        meta={"t": (1, {"k": None}), "at": datetime(2031, 1, 1, tzinfo=UTC)},
+        encoding="latin-1",
+        dont_filter=True,
+        errback=spider.fail,
+        flags=["f"],
+        cb_kwargs={"shelf": 3},
+    ),
+    spider,
+)
+
+
+def either(raw: bytes) -> None:
+    """An entry is a request or refused; a request can be queued again."""
+    try:
+        found = decode(raw, spider)
+    except CorruptEntryError as exc:
+        assert exc.message  # noqa: PT017
+    else:
+        assert_same(back(found), found)
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=80))
+@example(pickle.dumps({"url": URL}))
+def test_any_bytes_are_a_request_or_refused(raw):
+    either(raw)
+    either(b"\x01" + raw)
+
+
+@settings(max_examples=500)
+@given(st.integers(0, len(good) - 1), st.binary(max_size=4), st.integers(0, 4))
+def test_a_damaged_entry_is_a_request_or_refused(place, inserted, dropped):
+    either(good[:place] + inserted + good[place + dropped :])
+
+
+class Bomb:
+    def __reduce__(self):
+        return (__import__, ("antigravity",))
+
+
+def test_no_pickle_is_read():
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        for raw in (pickle.dumps(Bomb(), protocol), b"\x01" + pickle.dumps(Bomb(), protocol)):
+            with pytest.raises(CorruptEntryError):
+                decode(raw, spider)
+    assert "antigravity" not in sys.modules
+
+
+def test_the_errors_are_of_the_tree():
+    assert issubclass(UnqueueableError, FetchworkerError)
+    assert issubclass(UnqueueableError, ValueError), "Scrapy's word for it"
+    assert issubclass(CorruptEntryError, FetchworkerError)

@@ -109,6 +109,9 @@ def test_params_model_comes_from_the_annotation():
         ({"shop": "tea", "priority": 1e99}, "priority: a whole number"),
         ({"shop": "tea", "priority": True}, "priority: a whole number"),
         ({"shop": "tea", "priority": None}, "priority: a whole number"),
+        ({"shop": "tea", "tier": "urgent"}, "tier: one of high, normal, low is expected, not 'urgent'"),
+        ({"shop": "tea", "tier": None}, "tier: one of high, normal, low"),
+        ({"shop": "tea", "tire": "low"}, "did you mean 'tier'?"),
         ({"query": "x", "limit": "9" * 23}, "limit: Input should be less than or equal to 1000000000"),
         ({"query": "x", "limit": 1e99}, "limit: Unable to parse"),
         ({"query": "half \ud800"}, "query: it is no UTF-8 text"),
@@ -118,13 +121,27 @@ def test_what_is_wrong_is_said_with_the_fields(arguments, told):
     with pytest.raises(ArgumentError) as caught:
         resolver.arguments(arguments)
     assert told in caught.value.message
-    if "session" not in arguments and "priority" not in arguments:
+    if not {"session", "priority", "tier"} & arguments.keys():
         assert "shop" in caught.value.message.partition("fields (* required)")[2]
 
 
 @pytest.mark.parametrize(("given", "priority"), [(7, 7), (-3, -3), ("12", 12), (" -4 ", -4), (10**9, 10**9)])
 def test_priorities_are_whole_numbers(given, priority):
     assert resolver.arguments({"shop": "tea", "priority": given}).priority == priority
+
+
+@pytest.mark.parametrize(
+    ("given", "priority"),
+    [
+        ({"tier": "high"}, 1000),
+        ({"tier": "normal"}, 0),
+        ({"tier": " low "}, -1000),
+        ({"tier": "low", "priority": "7"}, -993),
+        ({}, 0),
+    ],
+)
+def test_a_tier_adds_to_the_priority(given, priority):
+    assert resolver.arguments({"shop": "tea", **given}).priority == priority
 
 
 @pytest.mark.parametrize("chosen", [{}, {"operation": "shop"}])
