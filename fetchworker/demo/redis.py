@@ -79,7 +79,7 @@ class RedisServer:
 
     def client(self, **options: Any) -> redis.Redis:
         """A plain client of this server."""
-        return redis.Redis(port=self.port, protocol=2, **options)
+        return redis.Redis(host=_LOCAL, port=self.port, protocol=2, **options)
 
     def call(self, *command: str | int) -> Any:
         """What the server answers to one command."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from fetchworker.errors import ConfigError
@@ -108,16 +108,19 @@ def _from_settings(crawler: Crawler) -> Link:
     environment = load_environment(overrides=command_line(settings))
     url = environment.redis_url.get_secret_value() if environment.redis_url else _url_of(settings)
     endpoint = resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
-    clients: list[Any] = []
+    clients: list[Client] = []
 
     async def look(limit: float) -> None:
         await wait_for_redis(endpoint, limit=limit)
 
     async def open_() -> Client:
-        await look(environment.redis_patience)
         clients.append(share(endpoint))
-        client: Client = clients[-1]
-        return client
+        try:
+            await look(environment.redis_patience)
+        except BaseException:
+            await close()
+            raise
+        return clients[-1]
 
     async def close() -> None:
         while clients:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fetchworker.frontier.entry import Answer, Dead, News, State, read_answer, read_dead, read_state
 from fetchworker.frontier.keys import Namespace, registry
+from fetchworker.redis import script
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -93,9 +94,7 @@ class Frontier:
         self._redis = redis
         lua = files(__package__) / "lua"
         lib = (lua / "lib.lua").read_text()
-        self._scripts = {
-            name: redis.register_script(f"{lib}\n{(lua / f'{name}.lua').read_text()}") for name in _SCRIPTS
-        }
+        self._scripts = {name: script(redis, f"{lib}\n{(lua / f'{name}.lua').read_text()}") for name in _SCRIPTS}
         self._lease = int(self.terms.lease * 1000)
         self._call = 0
         #: when Redis last heard of this worker (monotonic seconds)

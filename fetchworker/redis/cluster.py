@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from redis.asyncio.cluster import PipelineCommand
     from redis.typing import EncodableT
 
-#: seconds that a command may wait for a free connection
-WAIT = 15.0
+#: seconds that a command may wait for a free connection; until a command that failed is sent again
+WAIT, _PAUSE = 15.0, 0.1
 
 #: event loop → server → its free connections. Not in the nodes: the client makes new ones whenever it looks for them
 _rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
@@ -96,14 +96,20 @@ class PatientCluster(RedisCluster):
         for node in self.nodes_manager.startup_nodes.values():
             node.__class__ = _PatientNode
 
-    async def initialize(self, *args: Any, **kwargs: Any) -> Self:
-        """Find the nodes.
+    async def initialize(
+        self,
+        additional_startup_nodes_info: list[tuple[str, int]] | None = None,
+        last_failed_node_name: str | None = None,
+    ) -> Self:
+        """Find the nodes; after a failure not at once, as a node may be about to come back.
 
         Raises:
             ConnectionError: none was found; an error of the library like any other, which the base's is not.
         """
+        if last_failed_node_name:
+            await asyncio.sleep(_PAUSE)
         try:
-            await super().initialize(*args, **kwargs)
+            await super().initialize(additional_startup_nodes_info, last_failed_node_name)
         except RedisClusterException as error:
             raise ConnectionError(str(error)) from error
         return self

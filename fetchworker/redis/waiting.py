@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.sentinel import MasterNotFoundError
-from redis.exceptions import AuthenticationError, ClusterDownError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, ClusterDownError, NoPermissionError, RedisError, ResponseError
 
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.redis.clients import connect
@@ -51,8 +51,8 @@ async def wait_for_redis(endpoint: RedisEndpoint, *, limit: float = 30.0) -> Non
         limit: seconds to try, with growing pauses; at least one try is made.
 
     Raises:
-        RedisUnavailableError: it did not answer in that time; or at once: it refuses our credentials, is too old, is no
-            cluster, or its sentinels do not know the service.
+        RedisUnavailableError: it did not answer in that time; or at once: it refuses our credentials, denies what is
+            needed, is too old, is no cluster, or its sentinels do not know the service.
     """
     deadline, pause = time.monotonic() + limit, _FIRST_PAUSE
     while True:
@@ -118,6 +118,8 @@ def _refusal(error: BaseException) -> str | None:
     while link is not None:
         if isinstance(link, AuthenticationError):
             return "it refuses our user name or password"
+        if isinstance(link, NoPermissionError):
+            return f"our user lacks a right ({link})"
         if _NO_CLUSTER in str(link):
             return "it is no cluster: write redis:// for a server by itself"
         link = link.__cause__ or link.__context__

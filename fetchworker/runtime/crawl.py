@@ -26,7 +26,15 @@ from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.memory import settle_memory
-from fetchworker.runtime.parts import connect, database, disconnect, load_configuration, proxy_manager, redis_endpoint
+from fetchworker.runtime.parts import (
+    connect,
+    database,
+    disconnect,
+    load_configuration,
+    proxy_manager,
+    redis_endpoint,
+    shared_turns,
+)
 from fetchworker.runtime.queue import RedisQueue
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -81,7 +89,8 @@ class Runtime:
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.proxies = proxy_manager(environment)
-        self.pace = Pace(config.pace, per_minute=config.per_minute)
+        turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
+        self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
         self._crawler = crawler
@@ -153,6 +162,8 @@ class Runtime:
 
     async def _engine_stopped(self) -> None:
         self.records.close()
+        if self.pace.turns is not None:
+            await self.pace.turns.close()
         if self._redis is not None:
             await disconnect(self._redis)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import psutil
 import pytest
 
@@ -41,8 +43,9 @@ def test_a_cluster_shares_its_keys(redis_cluster):
 
 def test_a_failover():
     with RedisSentinel() as group:
-        group.master.call("SET", "color", "green")
-        group.master.call("WAIT", 1, 5000)
+        with closing(group.master.client(single_connection_client=True)) as client:  # WAIT is about its own writes
+            client.set("color", "green")
+            assert client.wait(1, 5000) == 1
         group.fail_over()
         assert group.master_port() == group.replica.port
         assert group.replica.call("GET", "color") == b"green"
