@@ -20,8 +20,8 @@ OPEN = 20.0
 #: seconds after an outage in which leases may lapse because of it
 AFTER = 3.0
 _SHOWN = 5
-#: ends of keys that an ended crawl leaves: that start() is done, and which crawls there were
-NO_WORK = (":start", ":namespaces}")
+#: ends of keys that hold no work: that start() is done, which crawls there were, what a shared queue has seen
+NO_WORK = (":start", ":namespaces}", ":dupefilter")
 
 
 @dataclass(slots=True)
