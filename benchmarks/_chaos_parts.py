@@ -176,7 +176,7 @@ def environment(folder: Path, upstream: Upstream, server: PrivateRedis, **more: 
         "proxy": "none", "robots": "ignore", "concurrency": 16, "delay": 0, "retries": 6, "timeout": 20,
         "backoff": {"first": 0.05, "factor": 2, "max": 1, "retry_after_max": 1},
     }  # fmt: skip
-    (folder / "sites.yaml").write_text(json.dumps({"sites": {"chaos": entry}}))
+    (folder / "sites.yaml").write_text(json.dumps({"sites": {"chaos": entry, "seeds": entry}}))
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("FETCHWORKER_", "REDIS_URL"))}
     return clean | {
         "PYTHONPATH": str(HERE),

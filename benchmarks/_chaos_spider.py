@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy import Request, Spider
+from scrapy_redis.spiders import RedisSpider
 
 from fetchworker import settings
 from fetchworker.items import Post
@@ -29,8 +30,7 @@ class ChaosSpider(Spider):
     custom_settings: ClassVar = {"DOWNLOADER_MIDDLEWARES": {**settings.DOWNLOADER_MIDDLEWARES, Stamp: 40}}
 
     async def start(self) -> AsyncIterator[Request]:
-        if "CHAOS_URL" in os.environ:
-            yield Request(f"{os.environ['CHAOS_URL']}/page/0", self.parse)
+        yield Request(f"{os.environ['CHAOS_URL']}/page/0", self.parse)
 
     def parse(self, response: Response) -> Iterator[Post | Request]:
         """Every other page hands its meta on, as many spiders do."""
@@ -55,3 +55,11 @@ class ChaosSpider(Spider):
             fetched_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             text=f"{kind} {number}",
         )
+
+
+class SeedsSpider(RedisSpider):
+    """The same, from seeds of the queue that all workers of the spider share."""
+
+    name = "seeds"
+    custom_settings = ChaosSpider.custom_settings
+    parse, parse_leaf, item = ChaosSpider.parse, ChaosSpider.parse_leaf, ChaosSpider.item

@@ -1,14 +1,14 @@
 """Kills workers and Redis in the midst of a crawl, and counts what is lost or doubled: nothing may be.
 
     python benchmarks/chaos.py [--pages N] [--workers N] [--kills N] [--stops N] [--redis-kills N] [--faults SHARE]
-                               [--seed N] [--lease S] [--frontier fetchworker|scrapy-redis] [--folder PATH] …
+                               [--seed N] [--lease S] [--shared] [--frontier fetchworker|scrapy-redis] …
 
-Workers crawl a tree of pages on loopback in one namespace (of the crawl, or with ``--shared`` the spider's, from seeds),
-into one database and a JSON lines file each. A share of the
-upstream's tries fails (503, reset, torn body, slow). Workers are killed (SIGKILL) and started again, or stand still
-(SIGSTOP) for longer than their lease; Redis is killed and started again with its append-only file. All of it happens
-when the upstream has served a number of pages that the seed picks. Exit code 1 when a page is missing or doubled,
-when a page was fetched again without a kill, stop or outage that explains it, or when something is left in Redis.
+Workers crawl a tree of pages on loopback in one namespace (the crawl's, or with ``--shared`` the spider's, from seeds)
+into one database and a JSON lines file each. A share of the upstream's tries fails (503, reset, torn body, slow).
+Workers are killed (SIGKILL) and started again, or stand still (SIGSTOP) for longer than their lease; Redis is killed
+and started again with its append-only file. All of it happens when the upstream has served a number of pages that the
+seed picks. Exit code 1 when a page is missing or doubled, when a page was fetched again without a kill, stop, outage or
+lapsed lease that explains it, or when something is left in Redis.
 """
 
 from __future__ import annotations
@@ -127,14 +127,17 @@ class Chaos:
         await asyncio.gather(*(self.keep_running(worker) for worker in self.workers))
         watch.cancel()
 
+    @property
+    def spider(self) -> str:
+        return "seeds" if self.options.shared else "chaos"
+
     def sow(self) -> None:
         """Seeds in place of start(): the first page, and some that other pages lead to as well, in every form."""
         client = self.redis.client()
-        client.rpush("chaos:start_urls", f"{self.upstream.url}/page/0")
+        client.rpush("seeds:start_urls", f"{self.upstream.url}/page/0")
         for page in range(10, self.tree.pages, max(1, self.tree.pages // 20)):
-            client.rpush(
-                "chaos:start_urls", json.dumps({"url": f"{self.upstream.url}/page/{page}", "priority": page % 3})
-            )
+            seed = {"url": f"{self.upstream.url}/page/{page}", "priority": page % 3, "dont_filter": False}
+            client.rpush("seeds:start_urls", json.dumps(seed))
         client.close()
 
     def command(self, lines: Path) -> tuple[str, ...]:
@@ -144,7 +147,7 @@ class Chaos:
         if self.options.shared:
             settings["SCHEDULER_IDLE_BEFORE_CLOSE"] = "3"
         given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-        return (sys.executable, "-m", "scrapy", "crawl", "chaos", "-o", str(lines), *given)
+        return (sys.executable, "-m", "scrapy", "crawl", self.spider, "-o", str(lines), *given)
 
     async def keep_running(self, worker: Worker) -> None:
         """Start the worker until it says that the crawl is done."""
