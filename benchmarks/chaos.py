@@ -132,10 +132,9 @@ class Chaos:
         return "seeds" if self.options.shared else "chaos"
 
     def sow(self) -> None:
-        """Seeds in place of start(): the first page, and some that other pages lead to as well, in every form."""
+        """Seeds in place of start(): the first page, and some that other pages lead to as well."""
         client = self.redis.client()
-        client.rpush("seeds:start_urls", f"{self.upstream.url}/page/0")
-        for page in range(10, self.tree.pages, max(1, self.tree.pages // 20)):
+        for page in range(0, self.tree.pages, max(1, self.tree.pages // 20)):
             seed = {"url": f"{self.upstream.url}/page/{page}", "priority": page % 3, "dont_filter": False}
             client.rpush("seeds:start_urls", json.dumps(seed))
         client.close()
