@@ -7,7 +7,6 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy import Request
 from scrapy.spiders import Spider
 
 from fetchworker.frontier.codec import encode
@@ -18,6 +17,8 @@ from fetchworker.redis import connect, connect_sync, release, resolve_redis_url,
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from scrapy import Request
 
 
 @pytest.fixture

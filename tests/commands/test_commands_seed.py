@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Spider
@@ -13,6 +13,9 @@ from scrapy.settings import Settings
 from fetchworker.errors import ArgumentError, ConfigError
 from fetchworker.frontier.seedform import LARGEST
 from fetchworker.queueing.seeding import BATCH, Seeder, check_of, lines, with_tier
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 USERS = b"""\xef\xbb\xbf# people
 {"user": "ann"}
