@@ -1,4 +1,4 @@
-"""One crawl of one stack in a process of its own; ``_run.py STACK PORT CA BYTES PAGES OUT`` prints figures as JSON.
+"""One crawl of one stack in a process of its own: ``_run.py STACK PORT CA BYTES PAGES OUT REDIS``; figures as JSON.
 
 CPU is that of this process between the first request and the end of the crawl, user and system.
 """
@@ -13,13 +13,14 @@ import sys
 import time
 from pathlib import Path
 
-STACK, PORT, CA, SIZE, PAGES, OUT = (
+STACK, PORT, CA, SIZE, PAGES, OUT, REDIS = (
     sys.argv[1],
     int(sys.argv[2]),
     sys.argv[3],
     int(sys.argv[4]),
     int(sys.argv[5]),
     sys.argv[6],
+    sys.argv[7],
 )
 SESSIONS = 16
 ITEM = re.compile(rb'id="item">(\{.*?\})</script>')
@@ -76,7 +77,7 @@ def run(spider: type, settings: dict, **arguments: str) -> None:
     from scrapy.settings import Settings
 
     loaded = Settings()
-    if STACK == "fetchworker":
+    if STACK.startswith("fetchworker"):
         loaded.setmodule("fetchworker.settings", priority="project")
     loaded.setdict(
         {
@@ -137,7 +138,10 @@ def ours() -> None:
         "FETCHWORKER_CA_FILE": CA,
         "FETCHWORKER_STATE_DIR": str(folder / "state"),
         "FETCHWORKER_EGRESS_ALLOW": f"127.0.0.1:{PORT}",
+        "FETCHWORKER_FRONTIER": "redis" if STACK == "fetchworker-redis" else "memory",
     }
+    if REDIS:
+        os.environ["REDIS_URL"] = REDIS
 
     class PageParams(Params):
         number: int
@@ -189,16 +193,22 @@ class AtOnce:
         pass
 
 
+IMPERSONATE = dict.fromkeys(("http", "https"), "scrapy_impersonate.ImpersonateDownloadHandler")
+AS_CHROME = {"impersonate": "chrome", "impersonate_args": {"verify": False}}
+
 match STACK:
-    case "fetchworker":
+    case "fetchworker" | "fetchworker-redis":
         ours()
     case "default":
         stock({}, {})
     case "impersonate":
-        handler = "scrapy_impersonate.ImpersonateDownloadHandler"
-        stock(
-            {"DOWNLOAD_HANDLERS": {"http": handler, "https": handler}},
-            {"impersonate": "chrome", "impersonate_args": {"verify": False}},
-        )
+        stock({"DOWNLOAD_HANDLERS": IMPERSONATE}, AS_CHROME)
+    case "scrapy-redis":
+        queue = {
+            "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+            "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+            "REDIS_URL": REDIS,
+        }
+        stock({"DOWNLOAD_HANDLERS": IMPERSONATE, **queue}, AS_CHROME)
     case "ceiling":
         stock({"DOWNLOAD_HANDLERS": {"http": AtOnce, "https": AtOnce}}, {})

@@ -1,5 +1,7 @@
 """Ten thousand damaged bodies of each operation, through its parser: whole items, or an error that says what it lacks.
 
+Items and what leads to the next page must be such that they can be written and queued.
+
     python benchmarks/mutations.py [--times N] [--only TEXT] [--seed N]
 
 Prints for each operation how many bodies still gave items, how many were told to lack something, and the slowest parse
@@ -14,6 +16,7 @@ import time
 import traceback
 from dataclasses import replace
 
+import orjson
 from _pages import Work, all_work
 
 from fetchworker.demo.mutations import mutated
@@ -35,7 +38,8 @@ def parsed(work: Work, page) -> float:
     took = time.process_time() - begun
     for draft in found.items:
         draft.__dict__.update(STAMP)
-        validate(draft)
+        orjson.dumps(validate(draft).model_dump(mode="json"))
+    orjson.dumps([found.cursor, found.state])
     return took
 
 

@@ -13,6 +13,7 @@ from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ArgumentError, ConfigError, ContractError, ItemInvalidError, OutcomeError
 from fetchworker.items import validate, without_contact
 from fetchworker.outcomes import Outcome, classify
+from fetchworker.sites import SiteConfig
 from fetchworker.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 #: a manifest's word for "classify only"
 ANY_SITE = "any"
+
+#: bytes; the answer of a crawl would have been given up beyond it, and each operation would read it anew
+LARGEST: int = SiteConfig.model_fields["max_bytes"].default
 
 Spiders = Mapping[str, type[SiteSpider]]
 
@@ -68,6 +72,8 @@ def parse_row(row: Row, body: bytes, spiders: Spiders, *, classify_only: bool = 
         return answer
     if site not in spiders:
         return answer | {"error": "unknown site"}
+    if len(body) > LARGEST:
+        return answer | {"error": f"body: {len(body)} bytes; crawls give up beyond {LARGEST} (`max_bytes`)"}
     if verdict.outcome is Outcome.OK and not classify_only:
         try:
             answer["items"] = list(_items(row, page, spiders[site]))
@@ -96,7 +102,7 @@ def _parsed(row: Row, page: Page, spider: type[SiteSpider]) -> tuple[Operation, 
     for operation in _candidates(row, spider):
         call = Call(operation.name, operation.params.model_construct())
         try:
-            return operation, operation.parse(page, call)
+            return operation, operation.read(page, call)
         except ContractError as exc:
             failed.append(f"{operation.name}: {exc.message}")
     raise ContractError("operation", "; ".join(failed) or f"{spider.name} has no operations")

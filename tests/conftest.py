@@ -133,3 +133,51 @@ def captures() -> Path:
             pytest.fail(f"the recorded pages are required here: {CAPTURES}")
         pytest.skip(f"no recorded pages at {CAPTURES}")
     return CAPTURES
+
+
+@pytest.fixture(scope="session")
+def _redis_server() -> Iterator[Any]:
+    from fetchworker.demo.redis import RedisServer
+
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def redis_server(_redis_server: Any) -> Any:
+    """A Redis on a loopback port, empty (``.url``, ``.client()``, ``.call("PING")``); never to be killed."""
+    _redis_server.call("FLUSHALL")
+    return _redis_server
+
+
+@pytest.fixture(scope="session")
+def _redis_cluster() -> Iterator[Any]:
+    from fetchworker.demo.redis import RedisCluster
+
+    with RedisCluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def redis_cluster(_redis_cluster: Any) -> Any:
+    """A Redis Cluster of three nodes, empty (``.url``, ``.nodes``, ``.owner(key)``); never to be killed."""
+    _redis_cluster.flush()
+    return _redis_cluster
+
+
+@pytest.fixture(scope="session")
+def _redis_sentinel() -> Iterator[Any]:
+    from fetchworker.demo.redis import RedisSentinel
+
+    with RedisSentinel() as group:
+        yield group
+
+
+@pytest.fixture
+def redis_sentinel(_redis_sentinel: Any) -> Any:
+    """A master with a replica and a sentinel, empty (``.url``, ``.master``); never to be killed.
+
+    A test that kills makes one of its own: ``with RedisSentinel() as group: … group.fail_over()``.
+    """
+    _redis_sentinel.master.call("FLUSHALL")
+    return _redis_sentinel

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: head of every variable that is ours
 PREFIX = "FETCHWORKER_"
 
-_REDIS_SCHEME = re.compile(r"(rediss?(\+[a-z]+)?|unix|sentinel|cluster)://\S+\Z", re.IGNORECASE)
+_REDIS_SCHEME = re.compile(r"(rediss?(\+(sentinel|cluster))?|unix|sentinel|cluster)://\S+\Z", re.IGNORECASE)
 _DATABASE_URL = re.compile(r"sqlite:///[^?\n]*[^?/\n]\Z|postgres(ql)?://\S+\Z")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 _MAX_PORT = 65_535
@@ -222,7 +222,10 @@ class Environment(BaseSettings):
     @classmethod
     def _redis_url(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and not _REDIS_SCHEME.match(value.get_secret_value()):
-            raise ValueError("must be a URL that begins with redis://, rediss:// or unix://")
+            raise ValueError(
+                "must be a URL that begins with redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// "
+                "(or rediss+…)"
+            )
         return value
 
     @field_validator("database_url")

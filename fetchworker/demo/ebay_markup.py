@@ -21,6 +21,7 @@ class English:
     """How ebay.com says things."""
 
     code: str = "en"
+    country: str = "US"
     currency: str = "USD"
     buy_now: str = "Buy It Now"
     bids: str = "bids"
@@ -32,6 +33,10 @@ class English:
     results: str = "results for"
     fewer: str = "Results matching fewer words"
     to: str = "to"
+
+    def market(self) -> str:
+        """The script by which a page tells whose dollars it shows."""
+        return f'<script>$MC=[{{"localeInfo":{{"country":"{self.country}","language":"{self.code}"}}}}]</script>'
 
     def number(self, value: float, decimals: int = 0) -> str:
         """``1,234.50``."""
@@ -51,6 +56,7 @@ class German(English):
     """How ebay.de does."""
 
     code: str = "de"
+    country: str = "DE"
     currency: str = "EUR"
     buy_now: str = "Sofort-Kaufen"
     bids: str = "Gebote"

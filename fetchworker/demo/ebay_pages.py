@@ -46,7 +46,7 @@ def results(found: Results, host: str) -> str:
     heading = f"{span('BOLD', language.number(found.total))} {language.results} {span('BOLD', escape(found.words))}"
     return document(
         f"{found.words} | eBay",
-        "",
+        language.market(),
         _seller_card(found.shop) if found.shop else "",
         tag("h1", "srp-controls__count-heading", heading),
         tag("ul", "s-clipped", _placeholder()),

@@ -50,7 +50,10 @@ class Linkedin:
             return _page(pages.wall())
         if self.refuse_exits and (what := self._refusal(request)):
             return _page(pages.refusal(), 999) if what == BLOCK else _sent_to(_wall(request))
-        return self._answer(request)
+        reply = self._answer(request)
+        if "lang" not in request.cookies():
+            reply.headers = [*reply.headers, ("set-cookie", "lang=v=2&lang=en-us; Path=/; Domain=linkedin.com; Secure")]
+        return reply
 
     def _refusal(self, request: RequestInfo) -> str | None:
         self._exits[request.peer] += 1

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 HOME = "https://www.linkedin.com"
 ARTICLE = "what-clay-remembers-mira-kiln-dem0"
 _SIGN_IN = '<form action="/uas/login-submit"><a href="/authwall?trk=demo">Sign in</a> captcha</form>'
+_LOCALES = {"en": "en_US", "de": "de_DE", "pt": "pt_BR"}
 
 
 def _document(key: str, canonical: str, *body: str, head: str = "", title: str = "Demo", language: str = "en") -> str:
     address = f'<link rel="canonical" href="{escape(canonical)}">'
-    top = f'<meta name="pageKey" content="{key}"><title>{escape(title)} | LinkedIn</title>{address}{head}'
+    locale = f'<meta name="locale" content="{_LOCALES[language]}">'
+    top = f'{locale}<meta name="pageKey" content="{key}"><title>{escape(title)} | LinkedIn</title>{address}{head}'
     return f'<!DOCTYPE html><html lang="{language}"><head>{top}</head><body>{_SIGN_IN}{"".join(body)}</body></html>'
 
 

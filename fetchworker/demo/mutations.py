@@ -1,13 +1,16 @@
-"""Good bodies, damaged: cut, spliced, with values exchanged, emptied or of another type (pure; from a seed)."""
+"""Good bodies, damaged: cut, spliced, with values exchanged, emptied or of another type (pure; from a seed).
+
+Tests that choose the damage by themselves name a place in a JSON value (:func:`places`) and what is to stand there.
+"""
 
 from __future__ import annotations
 
 import random
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _VALUE = re.compile(rb'(?<=[:,\[])\s*(?:"(?:[^"\\]|\\.){0,200}"|-?\d+(?:\.\d+)?|true|false|null)')
 _KEY = re.compile(rb'"[A-Za-z_]\w{0,40}"(?=\s*:)')
@@ -24,6 +27,23 @@ def mutated(body: bytes, seed: int) -> bytes:
     for _ in range(chance.randint(1, 4)):
         body = chance.choice(_DAMAGES)(body, chance)
     return body
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The paths to every place in a JSON value, that of the whole first."""
+    yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in entries:
+        yield from places(inner, (*path, key))
+
+
+def replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
+    """A copy of a JSON value with something else at a place."""
+    if not path:
+        return new
+    copy: Any = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
 
 
 def _cut(body: bytes, chance: random.Random) -> bytes:

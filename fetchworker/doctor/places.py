@@ -11,15 +11,14 @@ from redis.exceptions import RedisError
 
 from fetchworker.doctor.check import Check
 from fetchworker.errors import RedisUnavailableError, SessionError
-from fetchworker.runtime import connect, database
+from fetchworker.runtime import connect, database, disconnect
 from fetchworker.sessions import RedisSessionStore, Session
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from redis.asyncio import Redis
-
     from fetchworker.config import Environment
+    from fetchworker.redis import Client
 
 #: free space (bytes) below which a crawl is likely to end with a full disk
 LITTLE_SPACE = 200 * 1024 * 1024
@@ -53,10 +52,10 @@ async def redis(environment: Environment) -> Check:
     try:
         return await _look_at(client, "configured" if environment.redis_url else "embedded, started by us")
     finally:
-        await client.aclose()
+        await disconnect(client)
 
 
-async def _look_at(client: Redis, where: str) -> Check:
+async def _look_at(client: Client, where: str) -> Check:
     try:
         await _store_a_session(client)
     except (RedisUnavailableError, SessionError) as exc:
@@ -72,7 +71,7 @@ async def _look_at(client: Redis, where: str) -> Check:
     return Check("redis", good=False, told=f"{told}, and {todo}")
 
 
-async def _store_a_session(client: Redis) -> None:
+async def _store_a_session(client: Client) -> None:
     """What crawls do: under the same keys, with the same commands."""
     store = RedisSessionStore(client, ttl=_PROBE_LIFE)
     name = f"doctor-{os.getpid()}"
@@ -81,7 +80,7 @@ async def _store_a_session(client: Redis) -> None:
     await store.delete(_SITE, name)
 
 
-async def _info(client: Redis) -> dict[str, Any]:
+async def _info(client: Client) -> dict[str, Any]:
     """What it tells of itself; nothing where this user may not ask."""
     try:
         return {**await client.info("server"), **await client.info("memory")}

@@ -4,7 +4,8 @@ Scrapy 2.19 checks for a free place in a slot and then *schedules* the coroutine
 that every request queued in the same turn passes (28 at once under a limit of 4, counted at the server, 2026-11).
 
 A slot is a host, as in Scrapy, and keeps the concurrency; when a request may start is :class:`~fetchworker.pace.Pace`'s
-to say, for each exit where the site counts by exit. Requests that wait long do not count for ``CONCURRENT_REQUESTS``:
+to say, for each exit where the site counts by exit, and after it :class:`~fetchworker.pace.Turns`' where all workers of
+the site keep its pace together. Requests that wait long do not count for ``CONCURRENT_REQUESTS``:
 the other hosts go on. When the crawl ends they go back to the scheduler. A request whose caller is cancelled leaves the
 queue, or ends its transfer, and its place is the next one's.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -28,7 +30,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from fetchworker.download.wire import WIRE
 from fetchworker.frontier.codec import SLOT
 from fetchworker.outcomes import wait_asked
-from fetchworker.pace import DIRECT
+from fetchworker.pace import DIRECT, Terms
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
+    from fetchworker.pace import Lane, Turn
+
     Entry = tuple[Request, Deferred[Response]]
 
 #: statuses whose Retry-After is meant for others too: for this visitor, for everybody
@@ -46,6 +50,8 @@ _TOO_MANY, _UNAVAILABLE = 429, 503
 _LONG = 1.0
 #: so many times CONCURRENT_REQUESTS may wait long beside those that are under way
 _MOST_WAITING = 4
+#: seconds beyond its timeout for which a request counts among all workers', if its own dies
+_LEASE_MARGIN = 10.0
 
 
 class Downloader(ScrapyDownloader):
@@ -57,6 +63,9 @@ class Downloader(ScrapyDownloader):
         self._pace = self._runtime.pace
         self._waiting: dict[Slot, int] = {}  # slots with requests that wait long, and how many
         self._under_way: dict[Request, asyncio.Task[None]] = {}
+        self._turns = self._pace.turns
+        self._taken: dict[Request, Turn] = {}
+        self._timeout = self.settings.getfloat("DOWNLOAD_TIMEOUT")
 
     def needs_backout(self) -> bool:
         """Whether no more requests should be taken from the scheduler."""
@@ -101,7 +110,14 @@ class Downloader(ScrapyDownloader):
             task.cancel()
         elif slot is not None:
             slot.queue = deque(entry for entry in slot.queue if entry[0] is not request)
+            self._drop_turn(slot, request)
             self._process_queue(slot)
+
+    def _drop_turn(self, slot: Slot, request: Request) -> None:
+        """Give the request's turn back unless another one in the queue may have it."""
+        lane = self._lane(request)
+        if self._turns is not None and all(self._lane(other) != lane for other, _ in slot.queue):
+            self._turns.drop(slot, lane)
 
     def _process_queue(self, slot: Slot) -> None:
         if self._pace.free and not slot.delay and slot not in self._waiting:
@@ -110,7 +126,12 @@ class Downloader(ScrapyDownloader):
         elif slot.queue:
             self._process_in_time(slot)
         else:
-            self._wait_long(slot, 0)
+            self._nobody_waits(slot)
+
+    def _nobody_waits(self, slot: Slot) -> None:
+        self._wait_long(slot, 0)
+        if self._turns is not None:
+            self._turns.drop(slot)
 
     def _process_in_time(self, slot: Slot) -> None:
         if slot.latercall:
@@ -133,15 +154,44 @@ class Downloader(ScrapyDownloader):
             entry = slot.queue.popleft()
             host, exit_ = _lane_of(entry[0])
             wait = self._pace.wait(host, exit_)
+            if wait <= 0 and self._turns is not None:
+                wait = self._turn_in(slot, entry[0])
             if wait <= 0:
-                self._pace.started(host, exit_, slot.download_delay())
+                self._pace.started(host, exit_, self._take_turn(slot, entry[0]))
                 self._begin(slot, entry)
                 continue
             early.append(entry)
-            soonest, long = min(soonest, wait), long + (wait > _LONG)
+            soonest, long = min(soonest, wait), long + (_LONG < wait < math.inf)
             if not self._pace.by_identity:
                 break  # the others wait for the same
         return early, soonest, long
+
+    def _turn_in(self, slot: Slot, request: Request) -> float:
+        """Seconds until all workers together have it start; infinite while that is asked."""
+        assert self._turns is not None
+        terms = partial(self._terms, slot, request)
+        return self._turns.wait(slot, self._lane(request), terms, partial(self._process_queue, slot))
+
+    def _take_turn(self, slot: Slot, request: Request) -> float:
+        """The request starts; the delay after it, seconds."""
+        turn = self._turns.take(slot, self._lane(request)) if self._turns is not None else None
+        if turn is None:
+            return slot.download_delay()
+        self._taken[request] = turn
+        return turn.terms.delay
+
+    def _terms(self, slot: Slot, request: Request) -> Terms:
+        timeout = float(request.meta.get("download_timeout") or self._timeout)
+        return Terms(
+            delay=slot.download_delay(),
+            gap=self._pace.gap(_lane_of(request)[0]),
+            concurrency=slot.concurrency,
+            per_minute=self._pace.per_minute,
+            lease=timeout + _LEASE_MARGIN,
+        )
+
+    def _lane(self, request: Request) -> Lane:
+        return self._pace.lane(*_lane_of(request))
 
     def _begin(self, slot: Slot, entry: Entry) -> None:
         request, answer = entry
@@ -154,9 +204,14 @@ class Downloader(ScrapyDownloader):
     def _ended(self, slot: Slot, request: Request, task: asyncio.Task[None]) -> None:
         if self._under_way.get(request) is task:
             del self._under_way[request]
+        self._release_turn(request)
         if task.cancelled() and request in slot.transferring:  # before it had begun
             slot.transferring.remove(request)
             self._process_queue(slot)
+
+    def _release_turn(self, request: Request) -> None:
+        if self._taken and self._turns is not None and (turn := self._taken.pop(request, None)) is not None:
+            self._turns.release(turn)
 
     async def _download(self, slot: Slot, request: Request) -> Response:
         """Scrapy's, but for Retry-After: who is next in the queue must know of it."""
@@ -174,6 +229,7 @@ class Downloader(ScrapyDownloader):
             return response
         finally:
             slot.transferring.remove(request)
+            self._release_turn(request)
             self._process_queue(slot)
             self.signals.send_catch_log(signals.request_left_downloader, request=request, spider=self.crawler.spider)
 
@@ -194,7 +250,7 @@ class Downloader(ScrapyDownloader):
 
     def _hand_back(self, slot: Slot) -> None:
         """The crawl ends: what has not started is the scheduler's again."""
-        self._wait_long(slot, 0)
+        self._nobody_waits(slot)
         while slot.queue:
             request, answer = slot.queue.popleft()
             if request.callback is NO_CALLBACK or request.meta.get("fw_warmup"):

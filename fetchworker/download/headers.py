@@ -28,7 +28,23 @@ _EXPECT_FROM = 1024 * 1024
 
 
 class RequestFields(TypedDict, total=False):
-    """What :func:`request_head` asks about a request."""
+    """What :func:`request_head` asks about a request.
+
+    ``destination`` is what the browser would be doing, ``method`` is in capitals, ``url`` http or https. All else may
+    be left out:
+
+    - ``referer``: URL of the page it comes from, whole; it is trimmed as browsers do. None: typed in (navigate), or a
+      page of the same origin that does not tell (the others). A caller's Referer header stands for it, untrimmed.
+    - ``initiator``: origin or URL of the page that asks, where it is not ``referer``'s.
+    - ``caller_headers``: a known name's value replaces the profile's at its place, other names go where fetch() puts
+      them. Those of the connection, the body's length and Scrapy's defaults are left out.
+    - ``cookies``: ``name=value; …``, oldest first; a caller's Cookie header is used only when this is None.
+    - ``body_length``: in bytes; None for no body. ``content_type``: the body's, unless a caller's header names it.
+    - ``accept_language``: instead of the profile's.
+    - ``reload``: the page is loaded again.
+    - ``user_activated``: a navigation by a click or from the address bar (so unless told), not by a script.
+    - ``redirect_urls``: earlier hops of this request.
+    """
 
     destination: Required[Destination]
     method: Required[str]
@@ -69,69 +85,25 @@ class _Story(NamedTuple):
     site: Site
 
 
-def request_head(
-    profile: Profile,
-    *,
-    destination: Destination,
-    method: str,
-    url: str,
-    referer: str | None = None,
-    initiator: str | None = None,
-    caller_headers: Sequence[tuple[bytes | str, bytes | str]] = (),
-    cookies: str | None = None,
-    body_length: int | None = None,
-    content_type: str | None = None,
-    accept_language: str | None = None,
-    reload: bool = False,
-    user_activated: bool = True,
-    redirect_urls: Sequence[str] = (),
-) -> RequestHead:
-    """The head of one request.
-
-    Args:
-        profile: the browser.
-        destination: what the browser would be doing.
-        method: in capitals.
-        url: where it goes; http or https.
-        referer: URL of the page it comes from, whole; it is trimmed as browsers do. None: typed in (navigate), or a
-            page of the same origin that does not tell (the others). A caller's Referer header stands for it, untrimmed.
-        initiator: origin or URL of the page that asks, where it is not ``referer``'s.
-        caller_headers: a known name's value replaces the profile's at its place, other names go where fetch() puts
-            them. Those of the connection, the body's length and Scrapy's defaults are left out.
-        cookies: ``name=value; …``, oldest first; a caller's Cookie header is used only when this is None.
-        body_length: in bytes; None for no body.
-        content_type: of the body, unless a caller's header names it.
-        accept_language: instead of the profile's.
-        reload: the page is loaded again.
-        user_activated: a navigation by a click or from the address bar, not by a script.
-        redirect_urls: earlier hops of this request.
+def request_head(profile: Profile, **request: Unpack[RequestFields]) -> RequestHead:
+    """The head of one request, as the browser of a profile sends it.
 
     Raises:
         ConfigError: a caller's header contradicts the profile, or is no header.
         ArgumentError: ``url`` is no http or https URL.
     """
-    target = origin_of(url)
+    target = origin_of(request["url"])
     if target is None:
-        raise ArgumentError(f"no http or https URL: {url}")
-    values, repeats = caller_lines(profile, caller_headers) if caller_headers else ({}, [])
-    own_cookie = values.pop("cookie", None)
-    cookie = encode(cookies) if cookies else (own_cookie and value_of(own_cookie)) or None
-    _set(values, "Content-Type", content_type)
-    _set(values, "Accept-Language", accept_language)
-    plan = plan_for(profile, destination, target.trustworthy, tuple(values))
-    safe = method in _SAFE_METHODS
-    page, source = _asker(values, referer, initiator)
-    site = _site(source, target, redirect_urls, typed=destination == "navigate" and safe)
-    story = _Story(destination, safe, page, source or target, target, site)
+        raise ArgumentError(f"no http or https URL: {request['url']}")
+    values, repeats, cookie = _given(profile, request)
+    plan = plan_for(profile, request["destination"], target.trustworthy, tuple(values))
+    story = _story(values, request, target)
     _add_story(values, profile, story, with_cookie=cookie is not None)
-    if destination == "navigate" and user_activated and profile.fetch_user:
-        values.setdefault("sec-fetch-user", b"Sec-Fetch-User: ?1")
-    if reload or (profile.post_revalidates and destination == "navigate" and not safe):
-        values.setdefault("cache-control", b"Cache-Control: max-age=0")
+    _add_occasion(values, profile, story, request)
     lines = [line for name, fixed in plan.slots if (line := values.get(name, fixed)) is not None]
     if repeats:
         lines = _with_repeats(lines, values, repeats)
-    _add_body_switches(lines, values, method, body_length)
+    _add_body_switches(lines, values, request["method"], request.get("body_length"))
     _refuse_breaks(lines, cookie)
     return RequestHead(lines, plan.order, cookie)
 
@@ -146,6 +118,35 @@ def request_headers(profile: Profile, **request: Unpack[RequestFields]) -> list[
         lines.append(b"Content-Length: %d" % length)
     places = {name: place for place, name in enumerate(head.order.lower().split(b","))}
     return sorted(lines, key=lambda line: places.get(name_of(line), len(places)))
+
+
+def _given(
+    profile: Profile, request: RequestFields
+) -> tuple[dict[str, bytes], Sequence[tuple[str, bytes]], bytes | None]:
+    """The caller's lines by name, further ones of the same names, and the cookies."""
+    own = request.get("caller_headers")
+    values, repeats = caller_lines(profile, own) if own else ({}, [])
+    own_cookie, cookies = values.pop("cookie", None), request.get("cookies")
+    cookie = encode(cookies) if cookies else (own_cookie and value_of(own_cookie)) or None
+    _set(values, "Content-Type", request.get("content_type"))
+    _set(values, "Accept-Language", request.get("accept_language"))
+    return values, repeats, cookie
+
+
+def _story(values: Mapping[str, bytes], request: RequestFields, target: Origin) -> _Story:
+    destination, safe = request["destination"], request["method"] in _SAFE_METHODS
+    page, source = _asker(values, request.get("referer"), request.get("initiator"))
+    site = _site(source, target, request.get("redirect_urls", ()), typed=destination == "navigate" and safe)
+    return _Story(destination, safe, page, source or target, target, site)
+
+
+def _add_occasion(values: dict[str, bytes], profile: Profile, story: _Story, request: RequestFields) -> None:
+    """What a click and a reload add."""
+    navigates = story.destination == "navigate"
+    if navigates and profile.fetch_user and request.get("user_activated", True):
+        values.setdefault("sec-fetch-user", b"Sec-Fetch-User: ?1")
+    if request.get("reload") or (profile.post_revalidates and navigates and not story.safe):
+        values.setdefault("cache-control", b"Cache-Control: max-age=0")
 
 
 def _set(values: dict[str, bytes], name: str, value: str | None) -> None:

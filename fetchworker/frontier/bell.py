@@ -10,25 +10,24 @@ from weakref import WeakKeyDictionary
 from redis.exceptions import RedisError
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
-
     from fetchworker.frontier.keys import Namespace
+    from fetchworker.redis import Client
 
 #: seconds between two looks
 INTERVAL = 1.0
-_bells: WeakKeyDictionary[Redis, Bell] = WeakKeyDictionary()
+_bells: WeakKeyDictionary[Client, Bell] = WeakKeyDictionary()
 
 
 class Bell:
     """Rings for those who wait when one of their namespaces holds something (or Redis is away: they will see)."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Client) -> None:
         self._redis = redis
         self._waiting: dict[asyncio.Event, tuple[str, ...]] = {}
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
-    def of(cls, redis: Redis) -> Bell:
+    def of(cls, redis: Client) -> Bell:
         """The bell of all who share this client."""
         found = _bells.get(redis)
         if found is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from fetchworker.errors import ConfigError
@@ -15,12 +15,11 @@ from fetchworker.frontier.vigil import REDIS_UNAVAILABLE, Vigil
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from redis.asyncio import Redis
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
     from fetchworker.config import Environment
-    from fetchworker.redis import RedisEndpoint
+    from fetchworker.redis import Client, RedisEndpoint
 
 _kept: WeakKeyDictionary[Crawler, Link] = WeakKeyDictionary()
 #: closings of crawls under way, kept so that they are not collected
@@ -45,7 +44,7 @@ class Link:
     terms: Terms
     vigil: Vigil
     endpoint: RedisEndpoint
-    connect: Callable[[], Awaitable[Redis]]
+    connect: Callable[[], Awaitable[Client]]
     disconnect: Callable[[], Awaitable[None]]
     worker: str | None = None
 
@@ -103,25 +102,28 @@ def end_of_patience(crawler: Crawler) -> None:
 
 def _from_settings(crawler: Crawler) -> Link:
     from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # a runtime has done this else
-    from fetchworker.redis import connect, wait_for_redis  # noqa: PLC0415
+    from fetchworker.redis import share, unshare, wait_for_redis  # noqa: PLC0415
 
     settings = crawler.settings
     environment = load_environment(overrides=command_line(settings))
     endpoint = endpoint_of(settings, environment)
-    clients: list[Any] = []
+    clients: list[Client] = []
 
     async def look(limit: float) -> None:
         await wait_for_redis(endpoint, limit=limit)
 
-    async def open_() -> Redis:
-        await look(environment.redis_patience)
-        clients.append(connect(endpoint))
-        client: Redis = clients[-1]
-        return client
+    async def open_() -> Client:
+        clients.append(share(endpoint))
+        try:
+            await look(environment.redis_patience)
+        except BaseException:
+            await close()
+            raise
+        return clients[-1]
 
     async def close() -> None:
         while clients:
-            await clients.pop().aclose()
+            await unshare(clients.pop())
 
     def changed() -> None:
         if vigil.lost is not None:

@@ -12,13 +12,13 @@ from fetchworker.errors import CorruptEntryError
 from fetchworker.frontier import codec
 from fetchworker.frontier.entry import Entry, read_entry
 from fetchworker.frontier.keys import registry
+from fetchworker.redis import script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from redis.asyncio import Redis
-
     from fetchworker.frontier.keys import Namespace
+    from fetchworker.redis import Client
 
 #: bytes of a leased entry that are looked at: enough for an address
 HEAD = 8192
@@ -129,14 +129,14 @@ class Report:
         return not any(things) and self.start == "none"
 
 
-async def read_report(redis: Redis, names: Namespace) -> Report:
+async def read_report(redis: Client, names: Namespace) -> Report:
     """How a namespace stands."""
     lua = files(__package__) / "lua"
-    script = redis.register_script(f"{(lua / 'lib.lua').read_text()}\n{(lua / 'report.lua').read_text()}")
-    return _report(names, msgpack.unpackb(await script(keys=names.keys, args=[HEAD]), raw=True))
+    report = script(redis, f"{(lua / 'lib.lua').read_text()}\n{(lua / 'report.lua').read_text()}")
+    return _report(names, msgpack.unpackb(await report(names.keys, [HEAD]), raw=True))
 
 
-async def private_ids(redis: Redis, spider: str) -> list[str]:
+async def private_ids(redis: Client, spider: str) -> list[str]:
     """The ids of a spider's private namespaces, the one that was used last first."""
     found: Any = await redis.zrevrange(registry(spider), 0, -1)
     return [id_.decode() for id_ in found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy import Request
 
@@ -44,18 +44,33 @@ async def starting(start: AsyncIterator[Any], worker: Worker, vigil: Vigil) -> A
     worker.begin_start(queued)
     if queued:
         logger.info("start() goes on after the %d requests that are queued", queued)
+    try:
+        async for output in _further(start, queued):
+            done.current.set(START)  # stays set while the engine, in this same task, schedules it
+            await worker.room.wait()
+            yield output
+            done.current.set(None)
+    except Exception:
+        await _over(worker, vigil, "failed")
+        raise  # the engine logs it
+    await _over(worker, vigil, "done")
+
+
+async def _further(start: AsyncIterator[Any], queued: int) -> AsyncIterator[Any]:
+    """What ``start()`` gives, without its first requests."""
     place = 0
     async for output in start:
-        if isinstance(output, Request):
-            place += 1
-            if place <= queued:
-                continue
-        done.current.set(START)  # stays set while the engine, in this same task, schedules it
-        await worker.room.wait()
-        yield output
-        done.current.set(None)
+        place += isinstance(output, Request)
+        if not isinstance(output, Request) or place > queued:
+            yield output
+
+
+async def _over(worker: Worker, vigil: Vigil, how: Literal["done", "failed"]) -> None:
+    done.current.set(None)
     await worker.told_start()
-    await vigil.patiently(lambda: worker.frontier.start("done"))
+    await vigil.patiently(lambda: worker.frontier.start(how))
+    if how == "failed":
+        worker.start_failed()
 
 
 async def _turn_of(worker: Worker, vigil: Vigil) -> int | None:

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fetchworker.frontier.entry import Answer, Dead, News, State, read_answer, read_dead, read_state
 from fetchworker.frontier.keys import Namespace, registry
+from fetchworker.redis import script
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from redis.asyncio import Redis
+    from fetchworker.redis import Client
 
 #: buckets of the seen-set that one script drops
 _BUCKETS = 2000
@@ -84,16 +85,16 @@ class Frontier:
         terms: how the queue lends.
     """
 
-    def __init__(self, redis: Redis, names: Namespace, *, owner: str | None = None, terms: Terms | None = None) -> None:
+    def __init__(
+        self, redis: Client, names: Namespace, *, owner: str | None = None, terms: Terms | None = None
+    ) -> None:
         self.names = names
         self.owner = owner or owner_name()
         self.terms = terms or Terms()
         self._redis = redis
         lua = files(__package__) / "lua"
         lib = (lua / "lib.lua").read_text()
-        self._scripts = {
-            name: redis.register_script(f"{lib}\n{(lua / f'{name}.lua').read_text()}") for name in _SCRIPTS
-        }
+        self._scripts = {name: script(redis, f"{lib}\n{(lua / f'{name}.lua').read_text()}") for name in _SCRIPTS}
         self._lease = int(self.terms.lease * 1000)
         self._call = 0
         #: when Redis last heard of this worker (monotonic seconds)
@@ -123,8 +124,8 @@ class Frontier:
         """Extend all leases of this worker; False when they have lapsed."""
         return (await self.look(holds=True)).known
 
-    async def start(self, step: Literal["begin", "done"]) -> tuple[str, int]:
-        """Ask to run ``start()``, or tell that it is done: ``mine``, ``other`` or ``done``, and how far it is."""
+    async def start(self, step: Literal["begin", "done", "failed"]) -> tuple[str, int]:
+        """Ask to run ``start()``, or tell how it ended: ``mine``, ``other`` or ``done``, and how far it is."""
         state, count = await self._run("start", self.owner, self._lease, step)
         return state.decode(), int(count)
 
@@ -187,7 +188,7 @@ class Frontier:
         return found
 
     async def _run(self, name: str, *args: Any) -> Any:
-        answer = await self._scripts[name](keys=self.names.keys, args=args)
+        answer = await self._scripts[name](self.names.keys, args)
         self.heard = time.monotonic()
         return answer
 

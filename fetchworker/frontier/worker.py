@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import TypeVar
 
-    from redis.asyncio import Redis
-
     from fetchworker.frontier.entry import Answer, Child, State
     from fetchworker.frontier.store import Frontier
     from fetchworker.frontier.vigil import Vigil
+    from fetchworker.redis import Client
 
     T = TypeVar("T")
 
@@ -60,7 +59,7 @@ class Worker:
     def __init__(
         self,
         frontier: Frontier,
-        redis: Redis,
+        redis: Client,
         vigil: Vigil,
         *,
         ahead: int,
@@ -89,6 +88,7 @@ class Worker:
         self._moved: deque[Move] = deque()
         self._staged: deque[Staged] = deque()
         self._started: deque[Child] = deque()
+        self._start_failed = False
         self._started_before = 0
         self._loose: deque[Child] = deque()
         self._loose_number = 0
@@ -148,6 +148,11 @@ class Worker:
     def begin_start(self, count: int) -> None:
         """``start()`` runs here; so many of its requests are queued already."""
         self._started_before = count
+
+    def start_failed(self) -> None:
+        """``start()`` raised something here: it gives no more, unless another worker does better."""
+        self._start_failed = True
+        self._event.set()
 
     async def told_start(self) -> None:
         """Return once the queue has all requests of ``start()``."""
@@ -333,7 +338,7 @@ class Worker:
             self._tell_backlog(state)
             self._event.set()
             return
-        if not state.empty or state.start == "running":
+        if not state.empty or not self._start_is_over(state):
             self._empty_since = None
             self._pause = min(_LONGEST_PAUSE, self._pause * 2, _LONGEST_PAUSE if state.due is None else state.due)
             self._pause = max(self._pause, _FIRST_PAUSE)
@@ -343,6 +348,10 @@ class Worker:
         if self._ends_after is not None and now - self._empty_since >= self._ends_after and not self.ended:
             self.ended = True
             self._changed()
+
+    def _start_is_over(self, state: State) -> bool:
+        """Whether ``start()`` gives no more: it is done, or has failed here and nobody else tries."""
+        return state.start == "done" or (self._start_failed and state.start == "none")
 
     def _tell_backlog(self, state: State) -> None:
         now = time.monotonic()

@@ -25,7 +25,18 @@ from fetchworker.items.ads import (
     Trend,
     TrendPoint,
 )
-from fetchworker.items.base import Availability, Item, Link, ListingType, Media, Part, contact, plain, without_contact
+from fetchworker.items.base import (
+    LARGEST,
+    Availability,
+    Item,
+    Link,
+    ListingType,
+    Media,
+    Part,
+    contact,
+    plain,
+    without_contact,
+)
 from fetchworker.items.fetched import FetchResult, Page
 from fetchworker.items.shop import Product, Review, SearchPage, SearchResult, Seller, Variant
 from fetchworker.items.social import (
@@ -46,6 +57,7 @@ from fetchworker.items.work import Company, CompanyRef, Job, Person, Position, S
 
 __all__ = [
     "KINDS",
+    "LARGEST",
     "Ad",
     "AdAnalytics",
     "Advertiser",

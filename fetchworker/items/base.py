@@ -23,6 +23,8 @@ Date = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d$")]
 Money = Annotated[str, StringConstraints(pattern=r"^-?\d+(\.\d+)?$")]
 """Decimal string."""
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
+#: what 64 bits hold, as readers of JSON and databases take numbers
+LARGEST = 2**63 - 1
 Count = Annotated[int, Field(ge=0)]
 Availability = Literal["in_stock", "out_of_stock", "preorder", "ended", "unknown"]
 ListingType = Literal["auction", "fixed", "both"]
@@ -46,7 +48,7 @@ def _defaults(cls: type[BaseModel]) -> dict[str, Any]:
 class Part(BaseModel):
     """A value inside an item (an author, a medium, a link)."""
 
-    model_config = ConfigDict(extra="forbid", revalidate_instances="always", strict=False)
+    model_config = ConfigDict(extra="forbid", revalidate_instances="always", strict=False, allow_inf_nan=False)
 
     @classmethod
     def draft(cls, **values: Any) -> Self:
@@ -113,15 +115,24 @@ def without_contact(item: Item) -> Item:
     return item.model_copy(update={"extra": {name: value for name, value in item.extra.items() if name != CONTACT}})
 
 
+def _written(told: str | float | None) -> str | float | None:
+    if isinstance(told, str):
+        return told.encode(errors="replace").decode()
+    return str(told) if isinstance(told, int) and abs(told) > LARGEST else told
+
+
 def plain(value: Any) -> Any:
-    """A draft, a part or what they hold as values that JSON has; what JSON has no word for becomes text."""
+    """A draft, a part or what they hold as values that JSON has; what JSON has no word for becomes text.
+
+    That is so with numbers beyond 64 bits too; lone surrogates, which no file could hold, become ``?``.
+    """
     match value:
         case dict():
-            return {str(key): plain(item) for key, item in value.items()}
+            return {_written(str(key)): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
         case None | bool() | int() | float() | str():
-            return value
+            return _written(value)
         case _ if hasattr(value, "__dict__"):
             return plain(vars(value))
         case _:

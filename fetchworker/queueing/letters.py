@@ -17,9 +17,8 @@ from fetchworker.telemetry.redaction import redact
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
-    from redis.asyncio import Redis
-
     from fetchworker.frontier.keys import Namespace
+    from fetchworker.redis import Client
 
 _WIDE = 100
 
@@ -65,13 +64,13 @@ class Letter:
         return "unreadable" if self.fields is None else "request"
 
 
-async def letters(redis: Redis, names: Namespace) -> AsyncIterator[Letter]:
+async def letters(redis: Client, names: Namespace) -> AsyncIterator[Letter]:
     """The dead letters of a namespace, in no order; a few hundred of them are in memory at once."""
     async for id_, record in redis.hscan_iter(f"{names.root}:dead", count=200):
         yield Letter.read(id_, record)
 
 
-async def unknown(redis: Redis, names: Namespace, ids: Sequence[str]) -> list[str]:
+async def unknown(redis: Client, names: Namespace, ids: Sequence[str]) -> list[str]:
     """Those of these ids that no dead letter has."""
     if not ids:
         return []

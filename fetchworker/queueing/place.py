@@ -24,11 +24,11 @@ from fetchworker.telemetry.redaction import redact
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from redis.asyncio import Redis
     from scrapy.settings import BaseSettings
 
     from fetchworker.config import Environment
     from fetchworker.frontier.keys import Namespace
+    from fetchworker.redis import Client
 
 #: seconds that a command waits for a Redis that does not answer
 PATIENCE = 5.0
@@ -38,7 +38,7 @@ PATIENCE = 5.0
 class Place:
     """Where the queues are."""
 
-    redis: Redis
+    redis: Client
     settings: BaseSettings
     environment: Environment
 

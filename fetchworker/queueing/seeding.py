@@ -17,9 +17,10 @@ from fetchworker.spiders.base import SiteSpider
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from redis.asyncio import Redis
     from scrapy import Spider
     from scrapy.settings import BaseSettings
+
+    from fetchworker.redis import Client
 
     Check = Callable[[bytes], int]
 
@@ -151,7 +152,7 @@ class Pusher:
         key: of the seeds.
     """
 
-    def __init__(self, redis: Redis, key: str) -> None:
+    def __init__(self, redis: Client, key: str) -> None:
         self._redis = redis
         self._key = key
         self._kind = "none"

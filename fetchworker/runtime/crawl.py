@@ -26,7 +26,15 @@ from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.memory import settle_memory
-from fetchworker.runtime.parts import connect, database, load_configuration, proxy_manager, redis_endpoint
+from fetchworker.runtime.parts import (
+    connect,
+    database,
+    disconnect,
+    load_configuration,
+    proxy_manager,
+    redis_endpoint,
+    shared_turns,
+)
 from fetchworker.runtime.queue import RedisQueue
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -36,7 +44,6 @@ from fetchworker.telemetry.attribution import bound, from_meta, set_process
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from redis.asyncio import Redis
     from scrapy import Request
     from scrapy.crawler import Crawler
 
@@ -46,6 +53,7 @@ if TYPE_CHECKING:
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.proxies import Proxy, ProxyResult
+    from fetchworker.redis import Client
     from fetchworker.sessions import SessionStore
     from fetchworker.sites import SiteConfig
 
@@ -81,13 +89,14 @@ class Runtime:
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.proxies = proxy_manager(environment)
-        self.pace = Pace(config.pace, per_minute=config.per_minute)
+        turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
+        self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
-        self._redis: Redis | None = None
+        self._redis: Client | None = None
         self._queue: RedisQueue | None = None
         self._redis_lock = asyncio.Lock()
 
@@ -153,8 +162,10 @@ class Runtime:
 
     async def _engine_stopped(self) -> None:
         self.records.close()
+        if self.pace.turns is not None:
+            await self.pace.turns.close()
         if self._redis is not None:
-            await self._redis.aclose()
+            await disconnect(self._redis)
 
     @property
     def folder(self) -> Path:
@@ -259,8 +270,10 @@ class Runtime:
 
     # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def redis(self) -> Redis:
-        """The connection to Redis; a server of our own is started when nothing else is configured.
+    async def redis(self) -> Client:
+        """The client of Redis, which all crawls of this event loop share.
+
+        A server of our own is started when nothing else is configured.
 
         Raises:
             RedisUnavailableError: none answers and none could be started.

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import ConfigError
 from fetchworker.exports.probe import check_folder
+from fetchworker.pace import Turns
 from fetchworker.proxies import ProxyManager
 from fetchworker.telemetry.redaction import register_secret
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
+    from collections.abc import Awaitable, Callable
+
     from scrapy.settings import BaseSettings
 
     from fetchworker.config import Environment
     from fetchworker.db import Place
     from fetchworker.media import Store
-    from fetchworker.redis import RedisEndpoint
-    from fetchworker.sites import Sites
+    from fetchworker.pace import SharedPace
+    from fetchworker.redis import Client, RedisEndpoint
+    from fetchworker.sites import SiteConfig, Sites
 
 _OWN_SPIDERS = "fetchworker.spiders"
 
@@ -116,19 +120,59 @@ def redis_endpoint(environment: Environment) -> RedisEndpoint:
     return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
 
 
-async def connect(environment: Environment, *, limit: float | None = None) -> Redis:
-    """A connection to Redis, once it answers.
+async def connect(environment: Environment, *, limit: float | None = None) -> Client:
+    """The client that all crawls of this event loop share, once Redis answers; give it back with :func:`disconnect`.
 
     Raises:
         RedisUnavailableError: it does not answer in ``limit`` seconds (or as the environment says), or none could be
             started.
     """
-    from fetchworker.redis import connect as connect_to  # noqa: PLC0415  # as above
-    from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
+    from fetchworker.redis import share, wait_for_redis  # noqa: PLC0415  # as above
 
     endpoint = await asyncio.to_thread(redis_endpoint, environment)
-    await wait_for_redis(endpoint, limit=environment.redis_patience if limit is None else limit)
-    return connect_to(endpoint)
+    client = share(endpoint)
+    try:
+        await wait_for_redis(endpoint, limit=environment.redis_patience if limit is None else limit)
+    except BaseException:
+        await disconnect(client)
+        raise
+    return client
+
+
+async def disconnect(client: Client) -> None:
+    """Done with the client; the last crawl closes it."""
+    from fetchworker.redis import unshare  # noqa: PLC0415  # as above
+
+    await unshare(client)
+
+
+def shared_turns(
+    environment: Environment,
+    config: SiteConfig,
+    redis: Callable[[], Awaitable[Client]],
+    *,
+    site: str,
+    queued: bool,
+) -> Turns | None:
+    """The pace that all workers of the site keep together; None where each keeps it by itself.
+
+    Args:
+        environment: tells whether a Redis is configured.
+        config: the site's entry; its ``pace_scope`` decides, or else whether there is a Redis.
+        redis: gives the crawl's client.
+        site: the spider's name.
+        queued: whether the crawl's requests are in Redis.
+    """
+    nowhere = not queued and environment.redis_url is None
+    if config.pace_scope == "process" or (config.pace_scope is None and nowhere):
+        return None
+    return Turns(partial(_redis_pace, site, redis), always=config.pace_scope == "shared")
+
+
+def _redis_pace(site: str, redis: Callable[[], Awaitable[Client]]) -> SharedPace:
+    from fetchworker.pace._redis import RedisPace  # noqa: PLC0415  # Redis's library is heavy to import
+
+    return RedisPace(site, redis)
 
 
 def wait_for_queue(environment: Environment) -> None:
@@ -139,7 +183,7 @@ def wait_for_queue(environment: Environment) -> None:
     """
 
     async def look() -> None:
-        await (await connect(environment)).aclose()
+        await disconnect(await connect(environment))
 
     with ThreadPoolExecutor(1) as thread:  # this thread's loop is the crawl's
         thread.submit(asyncio.run, look()).result()

@@ -6,11 +6,10 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
     from scrapy.crawler import Crawler
 
     from fetchworker.frontier.vigil import Vigil
-    from fetchworker.redis import RedisEndpoint
+    from fetchworker.redis import Client, RedisEndpoint
     from fetchworker.runtime.crawl import Runtime
     from fetchworker.sessions import SessionStore
 
@@ -54,7 +53,7 @@ class RedisQueue:
 
         return PatientStore(store, self.vigil)
 
-    async def _connect(self) -> Redis:
+    async def _connect(self) -> Client:
         return await self._runtime.redis()
 
     async def _disconnect(self) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from redis.exceptions import ClusterDownError, ConnectionError, RedisError, TimeoutError  # noqa: A004 - redis's names
 
 from fetchworker.errors import RedisUnavailableError, SessionError
+from fetchworker.redis import script
 from fetchworker.sessions._record import SAVED, Changes, Record, confirm, give_back, read, replace, take, take_all
 from fetchworker.sessions.keys import session_id_of, session_key, session_pattern
 from fetchworker.sessions.model import FORMAT
@@ -21,8 +22,7 @@ from fetchworker.sessions.store import check_successor, check_ttl, settle
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
-    from redis.asyncio import Redis
-
+    from fetchworker.redis import Client
     from fetchworker.sessions.model import Session
 
 _SCAN_COUNT = 1000
@@ -36,14 +36,14 @@ class RedisSessionStore:
     cookies and tokens come out right.
     """
 
-    def __init__(self, redis: Redis, *, ttl: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, redis: Client, *, ttl: float, clock: Callable[[], float] = time.time) -> None:
         self._redis = redis
         self._ttl = ceil(check_ttl(ttl))
         self._clock = clock
         self._loads = _Together(redis)
         lua = files(__package__) / "lua"
-        self._save = redis.register_script((lua / "save.lua").read_text())
-        self._rotate = redis.register_script((lua / "rotate.lua").read_text())
+        self._save = script(redis, (lua / "save.lua").read_text())
+        self._rotate = script(redis, (lua / "rotate.lua").read_text())
 
     async def load(self, site: str, session_id: str, /) -> Session | None:
         """See :class:`SessionStore`."""
@@ -105,7 +105,7 @@ class RedisSessionStore:
 class _Together:
     """Loads that are asked for in the same turn of the loop go out as one pipeline."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Client) -> None:
         self._redis = redis
         self._waiting: list[tuple[str, asyncio.Future[Record]]] = []
         self._asked: set[asyncio.Task[Sequence[Any]]] = set()

@@ -64,7 +64,7 @@ class SiteConfig(_Section):
     profile: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,39}$")] = Field(
         default="chrome", description="the name of an impersonation profile"
     )
-    concurrency: int = Field(default=4, ge=1, le=256, description="how many requests may run at once in a process")
+    concurrency: int = Field(default=4, ge=1, le=256, description="how many requests may run at once to a host")
     delay: float = Field(default=0.0, ge=0, le=3600, description="seconds between the starts of two requests")
     per_minute: int | None = Field(
         default=None, ge=1, le=6000, description="how many requests may start within a minute (unset: any number)"
@@ -72,6 +72,11 @@ class SiteConfig(_Section):
     pace: Literal["host", "identity"] = Field(
         default="host",
         description="host (delay and per_minute hold for all requests to a host) or identity (for each exit by itself)",
+    )
+    pace_scope: Literal["process", "shared"] | None = Field(
+        default=None,
+        description="process (each worker keeps the pace by itself) or shared (all workers together, by Redis; unset: "
+        "shared where there is a Redis and a delay, a per_minute or a Crawl-delay to keep)",
     )
     timeout: float = Field(default=30.0, gt=0, le=600, description="seconds for one try, from connect to last byte")
     max_bytes: int = Field(default=16 * MIB, ge=1, le=1024 * MIB, description="bytes of a decoded body at most")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from pydantic import BeforeValidator
 
 if TYPE_CHECKING:
@@ -29,7 +30,30 @@ def matching(pattern: re.Pattern[str], told: str) -> Any:
 
 def words(value: Any) -> Any:
     """Words with single blanks between them; none are an error."""
-    found = " ".join(value.split()) if isinstance(value, str) else value
+    found = as_text(value)
+    found = " ".join(found.split()) if isinstance(found, str) else found
     if found == "":
         raise ValueError("must not be empty")
     return found
+
+
+def filters(name: re.Pattern[str], example: str, told: str) -> Any:
+    """A validator: an object, or its JSON, of a site's own parameters.
+
+    Args:
+        name: what their names match.
+        example: JSON, for the error.
+        told: what a wrong name is, for the error.
+    """
+
+    def check(value: Any) -> Any:
+        try:
+            found = orjson.loads(value) if isinstance(value, str) else value
+        except orjson.JSONDecodeError:
+            raise ValueError(f"a JSON object is expected, such as {example}") from None
+        wrong = [one for one in found if not name.match(str(one))] if isinstance(found, dict) else []
+        if wrong:
+            raise ValueError(f"{wrong[0]!r} is {told}")
+        return found
+
+    return BeforeValidator(check)

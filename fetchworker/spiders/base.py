@@ -177,7 +177,7 @@ class SiteSpider(Spider):
         call = self.load_call(meta["fw_call"])
         page = page_of(response)
         try:
-            parsed = await self._parsed(self.operations[call.operation].parse, page, call)
+            parsed = await self._parsed(self.operations[call.operation].read, page, call)
         except Exception as exc:  # noqa: BLE001  # a parser's bug must not cost the call its other ways
             if not isinstance(exc, OutcomeError):  # that is no surprise to the parser
                 await self._drifted(response.request, call, page, exc)

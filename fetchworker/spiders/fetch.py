@@ -124,7 +124,7 @@ class FetchSpider(SiteSpider):
 
     name = "fetch"
 
-    @operation(parse=parse, params=FetchParams, default_for=("url",))
+    @operation(parse=parse, params=FetchParams, default_for=("url",), whole=False)
     def fetch(self, call: Call[FetchParams]) -> Iterator[Fetch]:
         """One request, its response as it came."""
         params = call.params

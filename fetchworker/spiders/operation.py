@@ -13,8 +13,9 @@ import orjson
 from pydantic import ValidationError
 
 from fetchworker.contracts import Call, Fetch, Page, Params, Parsed
-from fetchworker.errors import ArgumentError
+from fetchworker.errors import ArgumentError, ContractError
 from fetchworker.frontier.seedkeys import priority_of, tier_of
+from fetchworker.spiders.reading import html
 
 Method = Callable[[Any, Call[Any]], Iterator[Fetch]]
 Parser = Callable[[Page, Call[Any]], Parsed]
@@ -31,7 +32,8 @@ class Operation:
     """One thing a spider can do.
 
     ``default_for`` lists the arguments that choose this operation when none is named; ``patterns`` the addresses that
-    do (named groups become parameters); ``counts`` is the kind of item that ``limit`` counts.
+    do (named groups become parameters); ``counts`` is the kind of item that ``limit`` counts; ``whole``: a document
+    that was cut off is refused, whatever can still be read of it.
     """
 
     name: str
@@ -42,6 +44,17 @@ class Operation:
     patterns: tuple[re.Pattern[str], ...] = ()
     counts: str | None = None
     summary: str = ""
+    whole: bool = True
+
+    def read(self, page: Page, call: Call[Any]) -> Parsed:
+        """What the parser finds in a page (pure).
+
+        Raises:
+            ContractError: the page lacks what the operation promises, or its end.
+        """
+        if self.whole and html.cut_off(page.body):
+            raise ContractError("</html>", "the page is cut off")
+        return self.parse(page, call)
 
     def fetches(self, spider: object, call: Call[Any]) -> list[Fetch]:
         """The strategies for a call, the preferred one first."""
@@ -67,21 +80,19 @@ def operation(
     default_for: tuple[str, ...] = (),
     patterns: tuple[str, ...] = (),
     counts: str | None = None,
+    whole: bool = True,
 ) -> Callable[[M], M]:
     """Make a method of a :class:`~fetchworker.spiders.base.SiteSpider` one of its operations.
 
     The method takes a :class:`~fetchworker.contracts.Call` and yields the :class:`~fetchworker.contracts.Fetch` of
     each strategy in order of preference. Its first docstring line is what ``scrapy sites`` shows. ``params`` may be
-    left out when the call is annotated ``Call[SomeParams]``.
+    left out when the call is annotated ``Call[SomeParams]``. ``whole=False`` takes cut-off documents too.
     """
 
     def mark(method: M) -> M:
         compiled = tuple(re.compile(pattern) for pattern in patterns)
-        setattr(
-            method,
-            _MARK,
-            {"parse": parse, "params": params, "default_for": default_for, "patterns": compiled, "counts": counts},
-        )
+        told = {"parse": parse, "params": params, "default_for": default_for, "patterns": compiled}
+        setattr(method, _MARK, {**told, "counts": counts, "whole": whole})
         return method
 
     return mark

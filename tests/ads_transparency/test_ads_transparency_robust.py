@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import time
 from contextlib import suppress
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fetchworker.demo.mutations import places, replaced
 from fetchworker.errors import ContractError
 
 OPERATIONS = ["suggestions", "creatives", "creative"]
@@ -27,24 +27,6 @@ def good(site):
         "creatives": {"1": [site.row(), site.row(**{"3": site.script(words)})], "2": "c", "4": "10", "5": "20"},
         "creative": site.single(**{"5": [site.picture(), site.script(words)]}),
     }
-
-
-def places(value, path=()):
-    yield path
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in entries:
-        yield from places(inner, (*path, key))
-
-
-def replaced(tree, path, value):
-    tree = copy.deepcopy(tree)
-    if not path:
-        return value
-    inner = tree
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return tree
 
 
 def attempt(site, operation, answer):

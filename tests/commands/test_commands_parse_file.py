@@ -9,7 +9,7 @@ import pytest
 from fetchworker.contracts import Fetch, Params, Parsed
 from fetchworker.demo.instagram import Instagram
 from fetchworker.errors import ConfigError
-from fetchworker.offline import Row, header_map, parse_row, run_manifest
+from fetchworker.offline import LARGEST, Row, header_map, parse_row, run_manifest
 from fetchworker.spiders.base import SiteSpider, operation
 
 KEYS = ["file", "outcome", "vendor", "evidence", "items", "error"]
@@ -172,9 +172,22 @@ def test_a_bug_in_a_parser_is_one_pages_answer():
     assert answer["error"] == "the parser failed: KeyError: 'name'"
 
 
+def test_what_no_crawl_would_have_taken_is_told_and_not_parsed():
+    row = Row("a.html", "buggy", url="https://buggy.example/bug")
+    answer = parse_row(row, b"<html>" + b"a" * LARGEST, {"buggy": BuggySpider})
+    assert (answer["outcome"], answer["items"]) == ("ok", [])
+    assert answer["error"] == f"body: {LARGEST + 6} bytes; crawls give up beyond {LARGEST} (`max_bytes`)"
+
+
 def test_the_address_chooses_the_operation():
     row = Row("a.html", "buggy", url="https://buggy.example/empty")
     assert parse_row(row, b"<html>text</html>", {"buggy": BuggySpider})["error"] is None
+
+
+def test_a_page_that_was_cut_off_is_said_to_be():
+    row = Row("page.html", "buggy", url="https://buggy.example/empty")
+    answer = parse_row(row, b"<html><body>half a list</li>", {"buggy": BuggySpider})
+    assert (answer["outcome"], answer["items"], answer["error"]) == ("ok", [], "empty: the page is cut off")
 
 
 def test_headers_keep_their_order_under_lower_case_names():

@@ -181,8 +181,35 @@ def test_a_fault_names_the_variable_that_was_written():
     assert str(refused({"REDIS_URL": "h:1"})).startswith("REDIS_URL: must be a URL")
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://h",
+        "rediss://h",
+        "unix:///s",
+        "redis+sentinel://a,b:1/main/0",
+        "rediss+sentinel://a/main",
+        "sentinel://a/main",
+        "redis+cluster://a:1,b:2",
+        "rediss+cluster://a",
+        "cluster://a",
+    ],
+)
+def test_redis_comes_in_several_kinds(url):
+    found = load_environment({"REDIS_URL": url}).redis_url
+    assert found
+    assert found.get_secret_value() == url
+
+
+@pytest.mark.parametrize("scheme", ["redis+other", "rediss+unix", "valkey", "redissentinel", "unix+cluster"])
+def test_other_kinds_of_redis_are_refused_with_those_that_there_are(scheme):
+    told = str(refused({"REDIS_URL": f"{scheme}://ana:{CANARY}@h/main"}))
+    assert all(form in told for form in ("redis://", "rediss://", "unix://", "redis+sentinel://", "redis+cluster://"))
+    assert CANARY not in told
+
+
 def test_the_passwords_of_redis_are_told_to_the_log():
-    env = load_environment({"REDIS_URL": "redis://ana:p%40ss@h/0?sentinel_password=zwei"})
+    env = load_environment({"REDIS_URL": "redis+sentinel://ana:p%40ss@h,i:2/main/0?sentinel_password=zwei"})
     assert env.secrets() == {"p%40ss", "p@ss", "zwei"}
     assert Environment().secrets() == frozenset()
 

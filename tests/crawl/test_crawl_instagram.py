@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fetchworker.demo.model import Reply
 from fetchworker.demo.site import demo_site
 
 pytestmark = pytest.mark.slow
@@ -128,6 +129,19 @@ def test_who_is_not_there_is_a_failure_line_and_no_item(project, calm):
     assert failure["attempts"] == 1, "what does not exist is not asked for again"
 
 
+@pytest.mark.parametrize("operation", ["profile", "posts"])
+def test_an_account_closed_to_some_ages_and_countries_is_not_found_and_says_why(project, lab, operation):
+    body = "<!DOCTYPE html><html><head><title>Restricted profile • Instagram</title></head><body></body></html>"
+    lab.app = lambda _: Reply(200, (("content-type", "text/html; charset=utf-8"),), body.encode())
+    project.use(lab)
+    arguments = ("-a", "user=old.cellar", "-a", f"operation={operation}", "-O", str(project.folder / "g.jsonl"))
+    done = project.scrapy("crawl", "instagram", *arguments)
+    assert (done.returncode, project.lines("g.jsonl")) == (0, []), done.stderr
+    (failure,) = project.records("failures")
+    assert (failure["type"], failure["outcome"]) == ("NOT_FOUND_UPSTREAM", "not_found")
+    assert failure["evidence"] == ["instagram_restricted_profile"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -238,12 +252,23 @@ def test_comments_go_on_past_the_page(project, calm):
     assert "login_wall" not in done.stderr
 
 
-def test_the_posts_of_a_private_account_are_said_to_be_private(project, calm):
+@pytest.mark.parametrize("operation", ["posts", "reels"])
+def test_the_lists_of_a_private_account_are_a_failure_line(project, calm, operation):
     project.use(calm)
-    arguments = ("-a", "user=quiet.harbour", "-a", "operation=posts", "-O", str(project.folder / "q.jsonl"))
+    arguments = ("-a", "user=quiet.harbour", "-a", f"operation={operation}", "-O", str(project.folder / "q.jsonl"))
+    done = project.scrapy("crawl", "instagram", *arguments)
+    assert (done.returncode, project.lines("q.jsonl")) == (0, []), done.stderr
+    (failure,) = project.records("failures")
+    assert (failure["type"], failure["outcome"]) == ("NOT_FOUND_UPSTREAM", "private")
+
+
+def test_the_profile_of_a_private_account_is_a_profile(project, calm):
+    project.use(calm)
+    arguments = ("-a", "user=quiet.harbour", "-O", str(project.folder / "q.jsonl"))
     assert project.scrapy("crawl", "instagram", *arguments).returncode == 0
     profile, page = project.lines("q.jsonl")
     assert (profile["private"], page["kind"], page["partial"]) == (True, "page", "private")
+    assert project.records("failures") == []
 
 
 def test_ids_that_the_site_has_retired_are_read_anew_by_the_same_identity(project, lab):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fetchworker.demo.ad_library import TOKEN, AdLibrary
+from fetchworker.demo.site import demo_site
 
 pytestmark = pytest.mark.slow
 LIBRARY = AdLibrary()
@@ -84,6 +85,25 @@ def test_blocks_walls_and_faults_on_the_way(project, hostile):
     numbers = [ad["id"] for ad in ads(items)]
     assert len(numbers) == len(set(numbers)) >= len(LIBRARY.search("lamp"))
     assert {"block", "login_wall"} <= {record["what"] for record in hostile.log("behaviour")}
+    assert project.records("failures") == []
+
+
+def test_ids_that_the_site_has_retired_are_read_anew_by_the_same_identity(project, lab):
+    """The session's ids are of yesterday: the page is asked once more for today's, and no exit is blamed."""
+    site = demo_site()
+    lab.app = site.app
+    project.use(lab)
+    arguments = ("query=kite", "session=reader")
+    done, first = crawl(project, *arguments, "limit=10", output="first.jsonl")
+    assert done.returncode == 0, done.stderr
+    cursor = [item for item in first if item["kind"] == "page"][-1]["next_cursor"]
+    site.ad_library.queries.rotate()
+    done, following = crawl(project, *arguments, f"cursor={cursor}", "limit=5", output="next.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert len(ads(following)) == 5
+    assert not {ad["id"] for ad in ads(first)} & {ad["id"] for ad in ads(following)}
+    assert done.stderr.count("stale_contract (") == 1
+    assert "rotated/meta" not in done.stderr
     assert project.records("failures") == []
 
 

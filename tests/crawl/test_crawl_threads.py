@@ -101,13 +101,22 @@ def test_likers(project, calm):
     assert kinds(items) == {"profile": 3, "page": 1}
 
 
-def test_a_private_account(project, calm):
+@pytest.mark.parametrize("operation", ["posts", "replies"])
+def test_the_lists_of_a_private_account_are_a_failure_line(project, calm, operation):
     project.use(calm)
-    done, items = crawl(project, "operation=posts", "user=quiet.harbour")
+    done, items = crawl(project, f"operation={operation}", "user=quiet.harbour")
+    assert (done.returncode, items) == (0, []), done.stderr
+    (failure,) = project.records("failures")
+    assert (failure["type"], failure["outcome"]) == ("NOT_FOUND_UPSTREAM", "private")
+    assert failure["evidence"] == ["threads_private_account"]
+
+
+def test_the_profile_of_a_private_account_is_a_profile(project, calm):
+    project.use(calm)
+    done, items = crawl(project, "user=quiet.harbour")
     assert done.returncode == 0, done.stderr
-    assert [(item["kind"], item.get("private"), item["partial"]) for item in items] == [
-        ("profile", True, None), ("page", None, "private"),
-    ]  # fmt: skip
+    assert [item["private"] for item in items if item["kind"] == "profile"] == [True]
+    assert project.records("failures") == []
 
 
 def test_blocks_walls_and_faults_on_the_way(project, hostile):

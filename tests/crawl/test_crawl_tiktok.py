@@ -173,6 +173,15 @@ def test_a_block_and_an_old_handshake_cost_no_ad(project, hostile, crawl):
     assert asked(hostile).count("GET library.tiktok.com/api/v1/support-regions") >= 2
 
 
+def test_what_is_locked_to_another_region_says_so(project, calm, crawl):
+    project.use(calm)
+    done, items = crawl("tiktok_shop", f"product={tiktok_shop.ELSEWHERE}", "region=us")
+    assert (done.returncode, items) == (0, [])
+    (record,) = project.records("failures")
+    assert record["outcome"] == "not_found"
+    assert any("not_in_region" in reason for reason in record["evidence"])
+
+
 def test_one_ad_of_the_library_and_one_that_is_not_there(project, calm, crawl):
     project.use(calm)
     _, items = crawl("tiktok_ads", f"url=https://library.tiktok.com/ads/detail/?ad_id={tiktok_ads.FIRST_AD}")

@@ -16,6 +16,9 @@ from fetchworker.demo.lab import text
 from fetchworker.demo.model import HangUp
 from fetchworker.demo.server import UpstreamServer
 from fetchworker.download.downloader import Downloader
+from fetchworker.pace import Lane
+from fetchworker.pace.keys import pace_keys, pause_key
+from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
 HOSTS = ("lab.example", "other.example")
 
@@ -211,3 +214,98 @@ class TestWhenNobodyWaitsAnyLonger:
         await asyncio.gather(gone, return_exceptions=True)
         assert counter.routes == ["/2"]
         assert self.at_rest(downloader)
+
+
+class TestAllWorkersTogether:
+    """Two downloaders on one Redis, as two workers have them."""
+
+    LANE = Lane("lab.example")
+
+    @pytest.fixture
+    def redis(self, environment, tmp_path, monkeypatch):
+        endpoint = resolve_redis_url(None, tmp_path / "redis", keep_running=False)
+        monkeypatch.setenv("FETCHWORKER_REDIS_URL", endpoint.url.get_secret_value())
+        with connect_sync(endpoint) as client:
+            yield client
+        release(endpoint)
+        stop_embedded(tmp_path / "redis")
+
+    @pytest.fixture
+    def make(self, redis, make_downloader):
+        def make_worker(delay=0.001, limit=2, jitter=0):
+            names = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS_PER_DOMAIN", "DOWNLOAD_DELAY_JITTER")
+            return make_downloader(**dict(zip(names, (delay, limit, jitter), strict=True)))
+
+        return make_worker
+
+    def held(self, redis) -> list[bytes]:
+        leases, turns, *_ = pace_keys("lab", self.LANE)
+        return redis.zrange(leases, 0, -1) + redis.zrange(turns, 0, -1)
+
+    async def given_back(self, *downloaders) -> None:
+        for downloader in downloaders:
+            await downloader._pace.turns.close()
+
+    async def test_they_are_never_more_than_the_limit_at_once(self, make, redis, counter):
+        one, two = make(), make()
+        answers = await asyncio.gather(
+            *(fetch(each, *(f"https://lab.example/{number}" for number in range(10))) for each in (one, two))
+        )
+        assert answers == [[200] * 10] * 2
+        assert counter.most == {"lab.example": 2}
+        await self.given_back(one, two)
+        assert self.held(redis) == []
+
+    async def test_failed_and_cancelled_requests_give_their_place_back(self, make, redis, counter):
+        downloader = make(limit=1)
+        (error,) = await fetch(downloader, "https://lab.example/close")
+        assert isinstance(error, DownloadFailedError)
+        held = asyncio.ensure_future(fetch(downloader, "https://lab.example/held"))
+        await counter.held.wait()
+        assert len(self.held(redis)) == 1
+        held.cancel()
+        assert await fetch(make(limit=1), "https://lab.example/2") == [200]
+
+    async def test_what_is_cancelled_while_it_waits_gives_its_turn_back_and_is_never_sent(self, make, redis, counter):
+        redis.hset(pause_key("lab", self.LANE, whole_host=True), "pause", (redis.time()[0] + 3600) * 1_000_000)
+        downloader = make()
+        gone = asyncio.ensure_future(fetch(downloader, "https://lab.example/gone"))
+        while not downloader._waiting:  # noqa: ASYNC110 - the answer's turn
+            await asyncio.sleep(0)
+        assert self.held(redis)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        await self.given_back(downloader)
+        assert self.held(redis) == []
+        assert counter.routes == []
+        assert not downloader._waiting
+
+    async def test_one_that_is_cancelled_leaves_its_turn_to_the_next_in_the_queue(self, make, redis, counter):
+        first = make(delay=0.2)
+        await fetch(first, "https://lab.example/1")
+        asked = [asyncio.ensure_future(fetch(first, f"https://lab.example/{name}")) for name in ("gone", "2")]
+        (slot,) = first.slots.values()
+        while len(slot.queue) < 2:  # noqa: ASYNC110 - both are there
+            await asyncio.sleep(0)
+        asked[0].cancel()
+        assert await asked[1] == [200]
+        assert counter.routes == ["/1", "/2"]
+
+    async def test_two_exits_or_hosts_have_turns_of_their_own(self, make, redis, counter):
+        downloader = make(delay=0.01)
+        answers = await fetch(downloader, *(f"https://{host}/{number}" for number in range(4) for host in HOSTS))
+        assert answers == [200] * 8
+        assert redis.exists(*(pace_keys("lab", Lane(host))[3] for host in HOSTS)) == 2
+
+    async def test_without_redis_they_go_on(self, make, redis, counter, tmp_path, caplog):
+        downloader = make()
+        assert await fetch(downloader, "https://lab.example/1") == [200]
+        stop_embedded(tmp_path / "redis")
+        assert await fetch(downloader, *(f"https://lab.example/{number}" for number in range(6))) == [200] * 6
+        assert counter.most == {"lab.example": 2}
+        assert caplog.text.count("each worker keeps the pace by itself") == 1
+
+    async def test_what_has_nothing_to_keep_asks_nobody(self, make, redis, counter):
+        downloader = make(delay=0)
+        assert await fetch(downloader, *(f"https://lab.example/{number}" for number in range(6))) == [200] * 6
+        assert redis.keys("*") == []

@@ -80,9 +80,9 @@ class Site:
 
     def results(
         self, *entries: str, total: str | None = "1,600+", query: str = "vase", before: str = "", after: str = "",
-        canonical: str = "", lang: str = "en", pagination: str = "",
+        canonical: str = "", lang: str = "en", pagination: str = "", market: str | None = "US",
     ) -> str:  # fmt: skip
-        """A page of results."""
+        """A page of results; ``market`` is the country that its data names."""
         number, plus = (total or "").rstrip("+"), "+" if (total or "").endswith("+") else ""
         heading = (
             f'<h1 class="srp-controls__count-heading"><span class="BOLD">{number}</span>{plus} results for '
@@ -90,7 +90,8 @@ class Site:
             if total is not None
             else ""
         )
-        head = f"<title>{escape(query)} for sale | eBay</title>{canonical}"
+        data = json.dumps({"localeInfo": {"country": market, "variant": "", "language": "en"}}) if market else ""
+        head = f"<title>{escape(query)} for sale | eBay</title>{canonical}<script>$MC=[{data}]</script>"
         return f"""<!DOCTYPE html><html lang="{lang}"><head>{head}</head>
         <body>{heading}{before}<ul class="srp-results srp-list clearfix">{"".join(entries)}</ul>{after}{pagination}
         </body></html>"""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fetchworker.errors import ContractError
+from fetchworker.spiders.ebay.spider import EbaySpider
 
 if TYPE_CHECKING:
     from fetchworker.items import SearchPage, SearchResult
@@ -123,9 +124,32 @@ def test_the_currency_is_that_of_the_price_not_of_the_shop(site, price, value, c
     assert (found.price, found.currency) == (value, currency)
 
 
-def test_a_bare_dollar_is_that_of_the_shop(site):
-    found = only(site.parsed("search", site.results(site.card(host="www.ebay.ca"))))
-    assert (found.currency, found.url) == ("CAD", "https://www.ebay.ca/itm/226000000001")
+@pytest.mark.parametrize(
+    ("market", "data", "currency"),
+    [
+        ("CA", "", "CAD"), ("AU", "", "AUD"), ("SG", "", "SGD"), ("HK", "", "HKD"), ("US", "", "USD"), ("DE", "", None),
+        (None, "", None), (None, '{"marketplaceId":"EBAY-AU"}', "AUD"), (None, 'e.C={lng:"en-CA",pageId:1}', "CAD"),
+        (None, '{"locale":"en-US"}', "USD"), (None, '{"locale":"en"}', None), (None, '{"locale":"en-GB"}', None),
+        ("US", '{"price":{"value":5,"currency":"CAD"}}', "CAD"), ("US", '{"currency":"$"}', "USD"),
+        ("US", '{\\"currency\\":\\"AUD\\"}', "AUD"), ("AU", '{"currency":"USD"},{"currency":"CAD"}', "AUD"),
+        ("AU", '{"convertedFromCurrency":"USD"}', "AUD"), ("AU", '{"priceCurrency":"EUR"}', "AUD"),
+        ("US", 'e.C={lng:"es-CO"}', "USD"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("host", ["www.ebay.com", "www.ebay.ca"])
+def test_a_bare_dollar_is_what_the_page_says_whatever_its_host(site, market, data, currency, host):
+    card = site.card(226000000001, "+$5.25 delivery", host=host)
+    script = f"<script>{data}</script>"
+    found = only(site.parsed("search", site.results(card, market=market, after=script), url=f"https://{host}/sch/"))
+    assert (found.currency, found.url) == (currency, f"https://{host}/itm/226000000001")
+    assert (found.price, found.shipping_price, found.shipping_currency) == ("20.00", "5.25", currency)
+
+
+def test_a_range_of_bare_dollars_stays_a_range(site):
+    found = only(
+        site.parsed("search", site.results(site.card(price=MULTI_PRICE.format("$1", "to", "$2")), market=None))
+    )
+    assert (found.price, found.price_min, found.price_max, found.currency) == (None, "1", "2", None)
 
 
 @pytest.mark.parametrize(
@@ -398,3 +422,13 @@ def test_a_page_cut_off_in_its_last_card_is_no_page(site):
     cut = cut[: cut.rindex("s-card__title") - 12]
     with pytest.raises(ContractError, match="cut off"):
         site.parsed("search", cut)
+
+
+@pytest.mark.parametrize("behind", ["</li>", "</ul>", "</a>"])
+def test_a_page_cut_off_between_two_cards_is_no_page(site, behind):
+    whole = site.results(site.card(), site.card(226000000002), pagination=site.pages(1, 2))
+    read = EbaySpider.operations["search"].read
+    assert len(read(site.page(whole), site.call("search")).items) == 3
+    cut = whole[: whole.index(behind) + len(behind)]
+    with pytest.raises(ContractError, match="cut off"):
+        read(site.page(cut), site.call("search"))

@@ -83,6 +83,13 @@ def test_what_an_account_tells(project, calm):
     assert post["created_at"] == "2026-09-21T14:13:20Z"
 
 
+def test_contact_data_of_an_account_are_kept_where_they_are_asked_for(project, calm):
+    project.use(calm)
+    project.env["FETCHWORKER_CONTACT_DATA"] = "true"
+    _, items = crawl(project, "user=mossandmortar")
+    assert items[0]["extra"]["contact"] == {"phone": "+1 555 0100", "email": "hello@pottery.example"}
+
+
 def test_a_block_and_a_wall_cost_identities_and_no_post(project, hostile):
     project.use(hostile)
     project.sites(policy="required", retries=6)

@@ -172,6 +172,12 @@ def test_an_address_as_it_stands_stays_so():
     assert back(request).url == "https://shop.example/a b?q=ü"
 
 
+@pytest.mark.parametrize(("written", "safe"), [(b"/t a", "/t%20a"), (b"/t\na", "/ta"), (b"/t\xc3\xbc", "/t%C3%BC")])
+def test_an_address_that_we_did_not_write_is_made_safe(written, safe):
+    raw = encode(Request(URL), spider).replace(b"/tea", written)
+    assert decode(raw, spider).url == f"https://shop.example{safe}"
+
+
 def test_what_belongs_to_one_try_is_left_out():
     meta = dict.fromkeys(VOLATILE, object()) | {"fw_session": "s", "download_slot": "shop.example", "depth": 2}
     assert back(Request(URL, meta=meta)).meta == {"fw_session": "s", "download_slot": "shop.example", "depth": 2}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fetchworker.errors import ContractError
+from fetchworker.errors import ContractError, OutcomeError
 
 
 def test_graph_timeline_page(site):
@@ -122,13 +122,12 @@ def test_coauthors_keep_their_names(site):
     assert post.extra["coauthor_producers"] == ["mira.k"]
 
 
-def test_a_private_account_has_an_empty_list(site):
-    found = site.parsed(
-        "posts",
-        {"data": {"user": {"pk": "7", "username": "x", "is_private": True, "follower_count": 2, "media_count": 5}}},
-    )
-    assert site.kinds(found) == ["profile", "page"]
-    assert (found.items[1].partial, found.cursor) == ("private", None)
+@pytest.mark.parametrize("operation", ["posts", "reels"])
+def test_the_lists_of_a_private_account_are_private(site, operation):
+    owner = {"pk": "7", "username": "x", "is_private": True, "follower_count": 2, "media_count": 5}
+    with pytest.raises(OutcomeError) as caught:
+        site.parsed(operation, {"data": {"user": owner}})
+    assert (caught.value.outcome, caught.value.context["evidence"]) == ("private", ["instagram_private_account"])
 
 
 def test_an_account_without_its_list_is_a_contract_error(site):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fetchworker.errors import ContractError
-from fetchworker.spiders.linkedin import pay
+from fetchworker.spiders.linkedin import parse, pay
 
 CAPTION = '<span class="num-applicants__caption topcard__flavor--metadata">{}</span>'
 
@@ -143,7 +145,7 @@ def test_pages_of_2023_tell_more_in_their_data(site):
     ],
 )  # fmt: skip
 def test_pay(told, least, most, currency, period):
-    found = pay.offered(told)
+    found = pay.offered(told, "USD")
     assert (found.get("salary_min"), found.get("salary_max"), found.get("currency")) == (least, most, currency)
     assert pay.period(told) == period
 
@@ -152,6 +154,35 @@ def test_pay_in_the_description_is_not_the_pay(site):
     assert site.only("job", site.job(description="We pay $100,000")).salary_min is None
     rest = '<div class="salary compensation__salary">\n $20.00/hr - $25.00/hr\n</div>'
     assert site.only("job", site.job(rest=rest)).salary_max == "25.00"
+
+
+@pytest.mark.parametrize(
+    ("head", "currency"),
+    [('<meta name="locale" content="en_US">', "USD"), ('<meta content="en_CA" name="locale"/>', "CAD"),
+     ('<meta name="locale" content="en">', None), ("", None)],
+)  # fmt: skip
+def test_a_bare_dollar_is_that_of_the_pages_locale(site, head, currency):
+    told = site.job(rest='<div class="salary compensation__salary">$20.00/hr</div>')
+    job = site.only("job", site.document(told, key="d_jobs_guest_details", head=head))
+    assert (job.salary_min, job.currency) == ("20.00", currency)
+
+
+@pytest.mark.parametrize(
+    ("cookie", "currency"),
+    [('lang="v=2&lang=en-us"; Path=/', "USD"), ("lang=v=2&lang=en-ca; Secure", "CAD"), ("lang=v=2&lang=de-de", None),
+     ("lang=v=2&lang=en", None), ("other=lang=v=2&lang=en-us", None)],
+)  # fmt: skip
+def test_a_bare_dollar_of_a_fragment_is_that_of_the_language_set_with_it(site, cookie, currency):
+    told = site.job(rest='<div class="salary compensation__salary">$20.00/hr</div>')
+    page = replace(site.page(told), headers={"set-cookie": ["bcookie=x", cookie]})
+    (job,) = parse.job(page, site.call("job")).items
+    assert (job.salary_min, job.currency) == ("20.00", currency)
+    assert site.only("job", told).currency is None
+
+
+def test_a_fragment_cut_off_is_no_job(site):
+    with pytest.raises(ContractError, match="cut off"):
+        site.only("job", site.job().partition("posted-time-ago__text")[0])
 
 
 def test_another_job_is_no_answer(site):

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fetchworker.errors import ContractError
+from fetchworker.spiders.linkedin import parse
+from fetchworker.spiders.linkedin.spider import LinkedinSpider
 
 FIELD = '<input name="{}" value="{}" type="{}" {}>'
 
@@ -37,8 +39,18 @@ def test_the_number_is_in_the_address_where_the_card_has_no_urn(site):
 def test_a_new_card_and_its_pay(site):
     pay = '<span class="job-search-card__salary-info"> $80,000.00 - $100,000.00 </span>'
     job = site.parsed("jobs", site.fragment(site.card(new=True, more=pay))).items[0]
-    assert (job.salary_min, job.salary_max, job.currency) == ("80000.00", "100000.00", "USD")
+    assert (job.salary_min, job.salary_max, job.currency) == ("80000.00", "100000.00", None)
     assert job.extra["new"] is True
+
+
+def test_fragments_go_on_in_the_dollars_of_the_page(site):
+    pay = '<span class="job-search-card__salary-info">$80,000.00</span>'
+    whole = site.results(site.card(more=pay), head='<meta name="locale" content="en_CA">')
+    first = site.parsed("jobs", whole, query="potter")
+    assert first.items[0].currency == "CAD"
+    call = site.call("jobs", query="potter", cursor=first.cursor, number=2, state=first.state)
+    second = parse.jobs(site.page(site.fragment(site.card(4400000002, more=pay))), call)
+    assert (second.items[0].currency, second.state["dollar"]) == ("CAD", "CAD")
 
 
 def test_masked_texts_are_no_texts(site):
@@ -153,3 +165,27 @@ def test_a_list_cut_off_in_its_last_card_is_no_list(site):
     cut = whole[: whole.rindex("base-search-card__title") - 12]
     with pytest.raises(ContractError, match="cut off"):
         site.parsed("jobs", cut)
+
+
+@pytest.mark.parametrize("behind", ["</h3>", "</h4>", " days ago", '<time class="job-search-card__listd', "</div>"])
+def test_a_fragment_that_ends_inside_a_card_is_no_list(site, behind):
+    whole = site.fragment(site.card(), site.card(4400000002))
+    with pytest.raises(ContractError, match="cut off"):
+        site.parsed("jobs", whole[: whole.rindex(behind) + len(behind)])
+
+
+def test_a_fragment_that_ends_between_two_cards_costs_none(site):
+    whole = site.fragment(site.card(), site.card(4400000002))
+    cut = whole[: whole.rindex("<li>")]
+    found = site.parsed("jobs", cut, query="potter", cursor="10", number=2)
+    assert [item.id for item in found.items[:-1]] == ["4400000001"]
+    assert found.cursor == "11"  # the next request begins with the card that is missing
+
+
+@pytest.mark.parametrize("behind", ["</li>", "</ul>", "</code>"])
+def test_a_page_that_ends_between_two_cards_is_no_list(site, behind):
+    whole = site.results(site.card(), site.card(4400000002), total="2")
+    cut = whole[: whole.index(behind) + len(behind)]
+    assert LinkedinSpider.operations["jobs"].read(site.page(whole), site.call("jobs")).items[0].id == "4400000001"
+    with pytest.raises(ContractError, match="cut off"):
+        LinkedinSpider.operations["jobs"].read(site.page(cut), site.call("jobs"))

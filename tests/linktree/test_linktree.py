@@ -232,3 +232,10 @@ def test_one_request_for_a_page():
     (fetch,) = chosen.fetches(None, Call("profile", ProfileParams(user="mira.k")))
     assert (fetch.url, fetch.method, fetch.destination) == ("https://linktr.ee/mira.k", "GET", "navigate")
     assert chosen.summary
+
+
+def test_a_value_of_the_site_s_own_that_no_file_could_hold_is_text():
+    found = parsed({"account": account(tier=10**20, timezone="\ud83d")}, "mira.k")
+    stamp = {"item_id": "i-0", "site": "linktree", "operation": "profile", "fetched_at": "2026-01-31T10:00:00Z"}
+    kept = validate({**found.__dict__, **stamp}).extra
+    assert (kept["tier"], kept["timezone"]) == (str(10**20), "?")

@@ -224,11 +224,12 @@ def test_a_full_disk_is_told_and_loses_no_item(media, hosts, png_of):
 @pytest.mark.parametrize("store", ["memory://pictures", "file://{folder}", "local://{folder}"])
 def test_stores_by_url(media, hosts, png_of, store):
     one = png_of(1)
-    hosts.page("one", hosts.picture(f"{CDN}/a.png", one), hosts.picture(f"{CDN}/b.png", one))
+    film = hosts.picture("https://other.example/a.mp4", MP4, kind="video/mp4")
+    hosts.page("one", hosts.picture(f"{CDN}/a.png", one), hosts.picture(f"{CDN}/b.png", one), avatar=film)
     files = media.files(MEDIA_STORE=store.format(folder=media.folder))
-    assert [file.get("path") for file in files] == [named(one, "png")] * 2
+    assert [file.get("path") for file in files] == [named(MP4, "mp4"), *[named(one, "png")] * 2]
     if "folder" in store:
-        assert media.kept() == {named(one, "png"): one}
+        assert media.kept() == {named(one, "png"): one, named(MP4, "mp4"): MP4}
 
 
 def test_the_default_is_a_folder_of_the_state_folder(media, hosts, png_of):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fetchworker.demo.mutations import places, replaced
 from fetchworker.errors import ContractError, OutcomeError
 
 OPERATIONS = ["ads", "ad", "ads_archive"]
@@ -35,28 +36,13 @@ def good(site, operation):
     }[operation]
 
 
-def places(value, path=()):
-    yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, entry in inner:
-        yield from places(entry, (*path, key))
-
-
-def changed(value, path, new):
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = changed(copy[path[0]], path[1:], new)
-    return copy
-
-
 @pytest.mark.parametrize("operation", OPERATIONS)
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutations_of_good_bodies(site, operation, data):
     body = good(site, operation)
     for _ in range(data.draw(st.integers(1, 3))):
-        body = changed(body, data.draw(st.sampled_from(list(places(body)))), data.draw(JSON))
+        body = replaced(body, data.draw(st.sampled_from(list(places(body)))), data.draw(JSON))
     shown = site.relay(body if isinstance(body, dict) else {"data": body})
     attempt(site, operation, data.draw(st.sampled_from([json.dumps(body), shown])))
 
@@ -66,7 +52,7 @@ def test_mutations_of_good_bodies(site, operation, data):
 def test_mutations_of_single_ads(site, data):
     raw = {"deeplink_ad_archive_result": {"deeplink_ad_archive": site.ad(snapshot={"cards": [{"title": "x"}]})}}
     for _ in range(data.draw(st.integers(1, 3))):
-        raw = changed(raw, data.draw(st.sampled_from(list(places(raw)))), data.draw(JSON))
+        raw = replaced(raw, data.draw(st.sampled_from(list(places(raw)))), data.draw(JSON))
     attempt(site, "ad", site.relay({"data": {"ad_library_main": raw}}), id="150001")
 
 

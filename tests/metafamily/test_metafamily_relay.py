@@ -38,6 +38,12 @@ def test_what_is_cut_off_is_said():
         relay.answers(b'{"data":{"a":1}}\n{"data":{"a"')
 
 
+def test_more_documents_than_any_answer_has_are_none():
+    with pytest.raises(ContractError, match="2000 JSON documents"):
+        relay.answers(b'{"data":{"a":1}}' * 2_001)
+    assert len(relay.answers(b'{"data":{"a":1}}' * 2_000)) == 2_000
+
+
 def test_results_of_a_page_in_the_order_of_their_numbers():
     page = f"<script>requireLazy([{block('AQuery', 1, {'path': ['user'], 'data': {'late': True}})}])</script>"
     page += f"<script data-sjs>[{block('AQuery', 0, {'data': {'user': {'id': '7'}}})},{block('B', 0, {'data': 5})}]"

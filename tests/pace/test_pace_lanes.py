@@ -172,7 +172,7 @@ def test_lanes_that_hold_something_back_are_kept_and_not_looked_through_again_an
 
 
 def test_the_crawl_delay_of_hosts_long_unasked_goes_first(clock, monkeypatch):
-    monkeypatch.setattr("fetchworker.pace._MANY_GAPS", 2)
+    monkeypatch.setattr("fetchworker.pace.local._MANY_GAPS", 2)
     pace = Pace(clock=clock)
     pace.space("a.test", 10)
     pace.space("b.test", 10)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from urllib.parse import urljoin, urlsplit
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +28,16 @@ def test_addresses(url, host, query):
 )
 def test_links_are_joined_or_are_none(link, expected):
     assert addresses.joined("https://shop.example/a", link) == expected
+
+
+@given(
+    st.from_regex(
+        r"https?://[a-zA-Z0-9.:@-]{1,9}/[a-z0-9./;,%~-]{0,9}(\?[a-z=&;?]{0,5})?(#[a-z]{0,2})?", fullmatch=True
+    )
+)
+def test_whole_addresses_are_left_as_joining_leaves_them(link):
+    assert addresses.joined("https://shop.example/a", link) == urljoin("https://shop.example/a", link)
+    assert addresses.host(link) == urlsplit(link).netloc.rpartition("@")[2].partition(":")[0].lower()
 
 
 @given(st.text(max_size=60))

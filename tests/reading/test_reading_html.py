@@ -103,3 +103,35 @@ def test_unfinished_pages_stay_cheap(piece):
 )
 def test_text_of_markup(markup, text):
     assert html.text_of(markup) == text
+
+
+@pytest.mark.parametrize(
+    ("body", "cut"),
+    [
+        ("<!DOCTYPE html><html><body>a</body></html>", False), ("<html><body>a</html>", False),
+        ("<HTML lang=en><BODY>a</BODY>", False), ("<html><body>a</body></html><script>b</script><!-- c -->", False),
+        ("\ufeff \n<!--[if IE]><html class=ie><![endif]--><html><body>a</body></html>", False),
+        ("<html><body><script>'</body>'</script>a", True), ("<html><body><script>x = '</body></html>", True),
+        ("<html><body><script>'<script></body>'</script>a</body></html>", False),
+        ("<html><body>a", True), ("<html", False), ("<html ", True), ("", False), ("<li>a</li>", False),
+        ('{"a": "<html><body>"}', False), ("for (;;);{}<html>", False), ("a <html> b", False),
+        (f"<!-- {'x' * 30_000} --><html>", False),
+    ],
+)  # fmt: skip
+def test_documents_that_are_cut_off(body, cut):
+    assert html.cut_off(body.encode()) is cut
+
+
+def test_a_document_full_of_ends_in_a_script_is_no_trap():
+    assert html.cut_off(b"<html><script>" + b"</body>" * 200_000) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("<li>a</li><li>b</li>", False), ("<li>a</li><li class=x>b", True), ("<li>a</li><l", True), ("a", False),
+        ("<li>a</li><link rel=x>", False), ("", False), ("<LI>a</LI><!-- b -->", False),
+    ],
+)  # fmt: skip
+def test_fragments_that_are_left_open(text, left):
+    assert html.left_open(text, "li") is left

@@ -38,9 +38,21 @@ def test_lone_surrogates_cannot_spoil_a_file():
     assert values.text("  ") is None
 
 
+@pytest.mark.parametrize("value", [2**63, 10**400, 1e300, float("inf"), float("nan"), "9" * 19])
+def test_what_no_counter_holds_is_unknown(value):
+    assert values.count(value) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [(2.5, 2.5), (3, 3.0), (-1, None), (10**400, None), (float("inf"), None), (True, None)]
+)
+def test_measures(value, number):
+    assert values.measure(value) == number
+
+
 @given(ANYTHING)
 def test_readers_never_fail(value):
-    for reader in (values.text, values.link, values.ident, values.count, values.flag, values.seconds, values.instant):
+    for reader in (values.text, values.link, values.ident, values.count, values.flag, values.measure, values.instant):
         reader(value)
     values.dig(value, "a", 0, "b")
     assert values.sequence(value) is not None

@@ -18,7 +18,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from fetchworker import redis as fetchworker_redis
 from fetchworker.errors import ConfigError, RedisUnavailableError
-from fetchworker.redis import MAX_CONNECTIONS, connect, connect_sync, resolve_redis_url, wait_for_redis
+from fetchworker.redis import MAX_CONNECTIONS, connect, connect_sync, resolve_redis_url, wait_for_redis, waiting
+from fetchworker.redis import endpoint as redis_endpoint
 
 HERE = Path()
 
@@ -39,7 +40,7 @@ def serve(tmp_path):
     running = []
 
     def start(port, *options):
-        binary = fetchworker_redis._server().find_binary().path
+        binary = redis_endpoint.server().find_binary().path
         running.append(subprocess.Popen([binary, "--port", str(port), "--dir", tmp_path, "--save", "", *options]))
 
     yield start
@@ -57,6 +58,15 @@ def serve(tmp_path):
         ("unix:///run/a%20b.sock?db=1&password=Zq9", "unix:///run/a b.sock"),
         ("unix://ada:Zq9@/run/redis.sock", "unix:///run/redis.sock"),
         (" redis://localhost/0\n", "redis://localhost/0"),
+        (
+            "redis+sentinel://ada:Zq9@one:26379,[2001:db8::7],three/main/2?sentinel_password=Zq9&socket_timeout=3",
+            "redis+sentinel://one:26379,[2001:db8::7],three/main/2",
+        ),
+        ("Sentinel://:Zq9@one/the%20main", "sentinel://one/the main"),
+        (
+            "rediss+sentinel://one/main?sentinel_username=bob&sentinel_password=Zq9&ssl_cert_reqs=none",
+            "rediss+sentinel://one/main",
+        ),
     ],
 )
 def test_urls(url, label):
@@ -75,7 +85,22 @@ def test_urls(url, label):
     [
         ("localhost:6379", "the scheme must be one of redis, rediss, unix"),
         ("http://ada:Zq9@localhost", "the scheme must be one of"),
-        ("redis+sentinel://localhost", "the scheme must be one of"),
+        ("redis+other://ada:Zq9@localhost", "the scheme must be one of"),
+        ("redis+sentinel://ada:Zq9@localhost", "the name of the service is missing"),
+        ("redis+sentinel://ada:Zq9@localhost,/main", "a host is missing"),
+        ("redis+sentinel://ada:Zq9@localhost/main/first", "no number of a database"),
+        ("redis+sentinel://ada:Zq9/Zq9@localhost/main", "percent-encode"),
+        ("redis+sentinel://ada:Zq9#Zq9@localhost/main", "percent-encode"),
+        ("redis+sentinel://ada:Zq9?Zq9@localhost/main", "percent-encode"),
+        ("redis+sentinel://ada:Zq9@localhost:Zq9/main", "percent-encode"),
+        ("redis+sentinel://ada:Zq9@localhost/main?sentinel_passwort=Zq9", "options after"),
+        ("redis+sentinel://ada:Zq9@localhost/main?sentinel_socket_timeout=Zq9", "options after"),
+        ("redis+sentinel://ada:Zq9@localhost/main?passwort=Zq9", "options after"),
+        ("redis+cluster://ada:Zq9@localhost:0,other", "the port is not a number"),
+        ("redis+cluster://ada:Zq9@localhost/3", "no numbered databases"),
+        ("redis+cluster://ada:Zq9@localhost?passwort=Zq9", "options after"),
+        ("cluster://ada:Zq9@", "a host is missing"),
+        ("redis://ada:Zq9@one:6379,two:6379/0", "several hosts"),
         ("redis://ada:Zq9/Zq9@localhost", "percent-encode"),
         ("redis://ada:6379/0#Zq9@localhost", "percent-encode"),
         ("redis://ada:6379/Zq9@localhost", "percent-encode"),
@@ -110,16 +135,21 @@ def assert_untold(error: BaseException) -> None:
 CANARY = "Zq" + "9"  # a traceback shows the lines of this file
 
 
-@given(st.lists(st.sampled_from([CANARY, *":@/?#[]%&= ", "%40", "://", "6379", "ℂ"]), max_size=7))
-def test_no_url_tells_its_password(parts):
+FORMS = ("redis://{}@redis.example:6379/0", "redis+sentinel://{}@one,two:1/main/0", "redis+cluster://{}@one,two:1")
+
+
+@given(
+    st.sampled_from(FORMS), st.lists(st.sampled_from([CANARY, *":@/?#[]%&= ,", "%40", "://", "6379", "ℂ"]), max_size=7)
+)
+def test_no_url_tells_its_password(form, parts):
     try:
-        endpoint = external(f"redis://ada:{CANARY}{''.join(parts)}{CANARY}@redis.example:6379/0")
+        endpoint = external(form.format(f"ada:{CANARY}{''.join(parts)}{CANARY}"))
     except ConfigError as error:
         wrong: BaseException | None = error
     else:
         wrong = None
         assert CANARY not in repr(endpoint)
-        assert endpoint.label == "redis://redis.example:6379/0"
+        assert endpoint.label == form.replace("{}@", "")
     if wrong:
         assert_untold(wrong)
 
@@ -178,7 +208,7 @@ async def test_waits_for_a_redis_that_starts_late(serve):
 
 async def _wait_noting_refusals(endpoint, refused):
     with pytest.MonkeyPatch.context() as patch:
-        look = fetchworker_redis._try
+        look = waiting._try
 
         async def noting(*args):
             reason = await look(*args)
@@ -186,7 +216,7 @@ async def _wait_noting_refusals(endpoint, refused):
                 refused.set()
             return reason
 
-        patch.setattr(fetchworker_redis, "_try", noting)
+        patch.setattr(waiting, "_try", noting)
         await wait_for_redis(endpoint, limit=30)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
+from pathlib import Path
 
 import orjson
 import pytest
 
 from fetchworker.errors import ArgumentError, ConfigError, SessionError
+from fetchworker.redis import connect, resolve_redis_url
 from fetchworker.sessions import MemorySessionStore, RedisSessionStore, Session, SessionStore, session_key
 
 START = 1_900_000_000.0
@@ -492,6 +495,18 @@ class TestRedisStore(StoreConformance):
             assert await self.redis.expire(key, 5)
             await renew()
             assert TTL - 5 < await self.redis.ttl(key) <= TTL
+
+
+class TestRedisClusterStore(TestRedisStore):
+    @pytest.fixture
+    async def redis(self, redis_cluster):
+        async with aclosing(connect(resolve_redis_url(redis_cluster.url, Path()))) as client:
+            yield client
+
+    @pytest.fixture
+    async def second_redis(self, redis_cluster):
+        async with aclosing(connect(resolve_redis_url(redis_cluster.url, Path()))) as client:
+            yield client
 
 
 @pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf")])

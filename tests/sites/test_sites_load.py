@@ -85,6 +85,7 @@ def test_every_key_can_be_written(write):
                 delay: 0.25
                 per_minute: 30
                 pace: identity
+                pace_scope: shared
                 timeout: 12
                 max_bytes: 1_000_000
                 retries: 0

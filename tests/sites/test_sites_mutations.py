@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,10 +24,13 @@ STAMP = {"item_id": "i-0", "site": "s", "operation": "o", "fetched_at": "2026-01
 
 
 def checked(operation, page, params) -> list:
-    items = []
-    for draft in operation.parse(page, Call(operation.name, params)).items:
+    """What a page gives; like what leads to the next one it must be such that it can be written."""
+    items, parsed = [], operation.parse(page, Call(operation.name, params))
+    for draft in parsed.items:
         draft.__dict__.update(STAMP)
         items.append(validate(draft))
+        orjson.dumps(items[-1].model_dump(mode="json"))
+    orjson.dumps([parsed.cursor, parsed.state])
     return items
 
 
@@ -46,7 +50,7 @@ def test_a_good_body_gives_items(spiders, demo_pages, site, operation):
     chosen, params = called(spiders, site, operation)
     for page in demo_pages[site, operation]:
         checked(chosen, page, params)
-        found = chosen.parse(page, Call(operation, params))
+        found = chosen.read(page, Call(operation, params))
         assert found.items or found.cursor, "or it leads on, as what tells a name's number does"
 
 

@@ -11,8 +11,8 @@ from pydantic import Field, ValidationError, create_model
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
-from fetchworker.contracts import Call, Fetch, Paged, Params, Parsed
-from fetchworker.errors import ArgumentError
+from fetchworker.contracts import Call, Fetch, Page, Paged, Params, Parsed
+from fetchworker.errors import ArgumentError, ContractError
 from fetchworker.spiders.base import SiteSpider, operation
 from fetchworker.spiders.requests import dump_call, request_id
 
@@ -50,6 +50,11 @@ class ShopSpider(SiteSpider):
     def listing(self, call):
         """What a shop sells."""
         yield Fetch("page", "https://shop.example/list")
+
+    @operation(parse=nothing, params=ShopParams, whole=False)
+    def anything(self, call):
+        """Whatever comes."""
+        yield Fetch("page", "https://shop.example/any")
 
 
 resolver = ShopSpider.make_resolver()
@@ -245,3 +250,13 @@ def test_a_range_that_ends_before_it_begins_is_refused_by_its_names(low, high, k
     assert ranged(**low)
     assert ranged(**high)
     assert ranged(**{first: low[first], last: low[first]})
+
+
+def test_a_document_that_was_cut_off_is_read_only_by_who_takes_any():
+    page = Page(None, 200, {}, b"<html><body>half")
+    call = Call("shop", ShopParams(shop="tea"))
+    with pytest.raises(ContractError, match="the page is cut off") as caught:
+        ShopSpider.operations["shop"].read(page, call)
+    assert caught.value.context["path"] == "</html>"
+    assert ShopSpider.operations["anything"].read(page, call) == Parsed([])
+    assert SPIDERS.load("fetch").operations["fetch"].read(page, call).items[0].body == "<html><body>half"

@@ -4,7 +4,7 @@ import pytest
 
 from fetchworker.errors import ContractError, OutcomeError
 from fetchworker.items import Page
-from fetchworker.spiders.threads.parse import NAME_ONLY, PRIVATE
+from fetchworker.spiders.threads.parse import NAME_ONLY
 
 PK, CODE = "3912345678901234567", "DZLcaqdcUuH"
 OTHER = "3912123456789012345"
@@ -122,8 +122,10 @@ class TestPosts:
 
     def test_private_accounts_show_nothing(self, site):
         owner = site.account() | {"text_post_app_is_private": True}
-        profile, page = site.parsed("posts", {"data": {"user": owner, "mediaData": None}}, user="mira.k").items
-        assert (profile.private, page.partial) == (True, PRIVATE)
+        for operation in ("posts", "replies"):
+            with pytest.raises(OutcomeError) as caught:
+                site.parsed(operation, {"data": {"user": owner, "mediaData": None}}, user="mira.k")
+            assert caught.value.outcome == "private"
 
     def test_hidden_likes_are_unknown_and_zero_is_a_value(self, site):
         hidden = site.post(like_count=0, like_and_view_counts_disabled=True)

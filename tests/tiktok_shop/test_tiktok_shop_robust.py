@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fetchworker.demo.mutations import places, replaced
 from fetchworker.errors import ContractError
 
 JSON = st.recursive(
@@ -22,22 +23,6 @@ SLOW = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCh
 def attempt(site, operation, body, **values):
     with suppress(ContractError):
         site.parsed(operation, body, **values)
-
-
-def paths(value, here=()):
-    """Every place in a JSON value."""
-    yield here
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in entries:
-        yield from paths(part, (*here, key))
-
-
-def changed(value, path, new):
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = changed(value[path[0]], path[1:], new)
-    return copy
 
 
 def good(site):
@@ -58,9 +43,9 @@ def good(site):
 @given(data=st.data())
 def test_one_part_is_anything(site, name, data):
     operation, value, made = good(site)[name]
-    path = data.draw(st.sampled_from(list(paths(value))))
+    path = data.draw(st.sampled_from(list(places(value))))
     cursor = {"cursor": "2"} if name == "listed" else {}
-    attempt(site, operation, made(changed(value, path, data.draw(JSON))), **cursor)
+    attempt(site, operation, made(replaced(value, path, data.draw(JSON))), **cursor)
 
 
 @SLOW

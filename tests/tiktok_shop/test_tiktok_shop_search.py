@@ -26,6 +26,12 @@ def test_a_page_of_hits(site):
     assert found.state == {"given": ["1729000000000000101", "1729000000000000102"]}
 
 
+def test_a_cursor_and_a_verdict_can_be_written_whatever_the_site_says(site):
+    odd = {"offset": 15, "page_token": "\ud83d"}
+    found = site.parsed("search", site.results(site.card(1), more=odd), query="becher", region="gb")
+    assert found.cursor == '{"offset":15,"page_token":"?"}'
+
+
 def test_an_address_that_cannot_be_read_is_that_of_the_number(site):
     broken = {"canonical_url": "https://[shop.tiktok.com/gb/pdp/becher/1"}
     first, _ = site.parsed("search", site.results(site.card(1, seo_url=broken), more=None), query="becher").items

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import time
 from contextlib import suppress
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fetchworker.demo.mutations import places, replaced
 from fetchworker.errors import ContractError
 
 OPERATIONS = ["search", "product", "reviews"]
@@ -39,24 +39,6 @@ def good(site):
         "product": {"data": {"product": product, "idml": idml, "reviews": reviews}},
         "reviews": {"data": {"product": {"usItemId": "170017"}, "reviews": reviews}},
     }
-
-
-def places(value, path=()):
-    yield path
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in entries:
-        yield from places(inner, (*path, key))
-
-
-def replaced(tree, path, value):
-    tree = copy.deepcopy(tree)
-    if not path:
-        return value
-    inner = tree
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return tree
 
 
 def attempt(site, operation, body):

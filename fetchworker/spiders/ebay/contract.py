@@ -18,14 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 DOMAIN = "ebay.com"
-#: each of eBay's own shops, and what a bare ``$`` means there
-DOLLARS = {
-    "ebay.com": "USD", "ebay.co.uk": "USD", "ebay.de": "USD", "ebay.fr": "USD", "ebay.it": "USD", "ebay.es": "USD",
-    "ebay.at": "USD", "ebay.ch": "USD", "ebay.nl": "USD", "ebay.be": "USD", "ebay.ie": "USD", "ebay.pl": "USD",
-    "ebay.ca": "CAD", "ebay.com.au": "AUD", "ebay.com.sg": "SGD", "ebay.com.hk": "HKD", "ebay.com.my": "USD",
-    "ebay.ph": "USD", "ebay.vn": "USD",
-}  # fmt: skip
-DOMAINS = tuple(DOLLARS)
+#: eBay's own shops
+DOMAINS = (
+    "ebay.com", "ebay.co.uk", "ebay.de", "ebay.fr", "ebay.it", "ebay.es", "ebay.at", "ebay.ch", "ebay.nl", "ebay.be",
+    "ebay.ie", "ebay.pl", "ebay.ca", "ebay.com.au", "ebay.com.sg", "ebay.com.hk", "ebay.com.my", "ebay.ph", "ebay.vn",
+)  # fmt: skip
 #: the placeholder card "Shop on eBay" of transition pages (2025)
 PLACEHOLDER_ID = "123456"
 #: results a page; 60 is the site's own choice (canonical and next links, 2025-04)

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import ContractError
-from fetchworker.spiders.ebay import contract
+from fetchworker.spiders.ebay import dollars
 from fetchworker.spiders.ebay.nodes import first
 from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.values import dig, mapping, sequence, text
@@ -34,10 +34,10 @@ class Listing:
     page: Node
     domain: str
 
-    @property
-    def dollar(self) -> str:
-        """What a bare ``$`` means on it."""
-        return contract.DOLLARS[self.domain]
+    @cached_property
+    def dollar(self) -> str | None:
+        """What a bare ``$`` means on it, None when it does not say."""
+        return dollars.dollar(self.source)
 
     def module(self, name: str) -> Mapping[str, Any]:
         """A data module of the page, empty when it has none."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, alone
-from fetchworker.spiders.arguments import as_text, matching, words
+from fetchworker.spiders.arguments import as_text, filters, matching, words
 from fetchworker.spiders.ebay import contract
 
 _ITEM = re.compile(r"\d{9,15}\Z")
@@ -17,7 +17,7 @@ _SELLER = re.compile(r"[A-Za-z0-9*!$._-]{1,64}\Z")
 _PAGE = re.compile(r"[1-9]\d{0,4}\Z")
 _PRICE = re.compile(r"\d{1,9}(?:\.\d{1,2})?\Z")
 #: a filter's name as the site writes it: ``Brand``, ``Screen%20Size``, ``LH_FS``
-_FILTER = re.compile(r"[^\s&=#]{1,80}\Z")
+_FILTERS = filters(re.compile(r"[^\s&=#]{1,80}\Z"), '{"Brand": "Nintendo"}', "no name of a filter")
 
 
 def _domain(value: Any) -> Any:
@@ -34,19 +34,6 @@ def _variation(value: Any) -> Any:
     if isinstance(found, str) and not found.isdigit():
         raise ValueError("must be the number behind var= of the listing's address")
     return None if found == "0" else found
-
-
-def _filters(value: Any) -> Any:
-    import orjson  # noqa: PLC0415  # only for -a filters='{"…": "…"}'
-
-    try:
-        found = orjson.loads(value) if isinstance(value, str) else value
-    except orjson.JSONDecodeError:
-        raise ValueError('a JSON object is expected, such as {"Brand": "Nintendo"}') from None
-    wrong = [name for name in found if not _FILTER.match(str(name))] if isinstance(found, dict) else []
-    if wrong:
-        raise ValueError(f"{wrong[0]!r} is no name of a filter")
-    return found
 
 
 def _page_size(value: int | None) -> int | None:
@@ -92,9 +79,9 @@ class SearchParams(Paged):
     page_size: Annotated[
         int | None, AfterValidator(_page_size), Field(description="results a page: 60 (the site's own), 120 or 240")
     ] = None
-    filters: Annotated[
-        dict[str, str], BeforeValidator(_filters), Field(description="further filters of the site, as a JSON object")
-    ] = Field(default_factory=dict)
+    filters: Annotated[dict[str, str], _FILTERS, Field(description="further filters of the site, as a JSON object")] = (
+        Field(default_factory=dict)
+    )
     url: Annotated[
         str | None, BeforeValidator(_search_address), Field(description="a search's address, taken as it is")
     ] = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import Product, SearchPage
-from fetchworker.spiders.ebay import contract, parse_cards, parse_item, parse_reviews, parse_seller
+from fetchworker.spiders.ebay import contract, dollars, parse_cards, parse_item, parse_reviews, parse_seller
 from fetchworker.spiders.ebay.listing import Listing
 from fetchworker.spiders.ebay.nodes import first, shown
 from fetchworker.spiders.reading import elements, html
@@ -37,8 +37,9 @@ def search(page: Page, call: Call[Any]) -> Parsed:
         raise ContractError("ul.srp-results | .srp-controls__count-heading")
     domain = _domain(page, document)
     total, at_least = _total(document)
+    dollar = dollars.dollar(html.decoded(page)) if cards else None
     results = [
-        parse_cards.result(card, position, exact=exact and total != 0, domain=domain)
+        parse_cards.result(card, position, exact=exact and total != 0, domain=domain, dollar=dollar)
         for position, (card, exact) in enumerate(cards, call.seen + 1)
     ]
     if results and results[-1].name is None:
@@ -106,7 +107,7 @@ def _domain(page: Page, document: elements.Node) -> str:
     links = document.values('ul.srp-results a[href*="/itm/"], a.pagination__item', "href")[:20]
     for url in (page.url, canonical, *links):
         domain = contract.domain_of(url)
-        if domain and domain in contract.DOLLARS:
+        if domain is not None:
             return domain
     return contract.DOMAIN
 

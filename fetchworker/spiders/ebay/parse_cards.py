@@ -123,10 +123,9 @@ def item_id(card: Node) -> str | None:
     return str(int(coded["hex"], 16)) if coded else None
 
 
-def result(card: Node, position: int, *, exact: bool, domain: str) -> SearchResult:
-    """What a card says."""
+def result(card: Node, position: int, *, exact: bool, domain: str, dollar: str | None) -> SearchResult:
+    """What a card says; ``dollar`` is what a bare ``$`` means on its page."""
     layout = CARD if "s-card" in card.classes() else ITEM
-    dollar = contract.DOLLARS[domain]
     query = addresses.query(next((href for href in card.values("a", "href") if "/itm/" in href), None))
     number, facts = item_id(card) or "", _rows(card, layout, dollar)
     ended, caption = _captions(card, layout)
@@ -179,7 +178,7 @@ def sponsored(ticket: str) -> bool | None:
     return True if told[1:3] == b"PL" else None
 
 
-def _prices(card: Node, layout: Layout, dollar: str) -> dict[str, Any]:
+def _prices(card: Node, layout: Layout, dollar: str | None) -> dict[str, Any]:
     """The price, or its range; a price that is struck through alone was not paid (``Best offer accepted``)."""
     shown_prices = card.css(layout.price)
     struck = [amount for text in each(shown_prices, _STRUCK) for amount in amounts(text, dollar=dollar)]
@@ -207,7 +206,7 @@ def _former(card: Node, layout: Layout) -> Iterator[str]:
             yield text
 
 
-def _rows(card: Node, layout: Layout, dollar: str) -> _Facts:
+def _rows(card: Node, layout: Layout, dollar: str | None) -> _Facts:
     facts = _Facts()
     loose = layout is ITEM and not card.css(".s-item__detail")
     for node in card.css(_LOOSE_ROWS if loose else layout.rows):
@@ -229,7 +228,7 @@ def _bids(row: Node, text: str) -> int | None:
     return first_count(told["count"]) if told else None
 
 
-def _row(text: str, facts: _Facts, dollar: str, *, bids: int | None) -> None:
+def _row(text: str, facts: _Facts, dollar: str | None, *, bids: int | None) -> None:
     values, extra = facts.values, facts.extra
     seller = _SELLER.match(text)
     if bids is not None:
@@ -251,7 +250,7 @@ def _row(text: str, facts: _Facts, dollar: str, *, bids: int | None) -> None:
         _counted(text, facts)
 
 
-def _by_class(card: Node, facts: _Facts, dollar: str) -> None:
+def _by_class(card: Node, facts: _Facts, dollar: str | None) -> None:
     """What ``s-item`` cards say by their classes, for languages whose words are not known."""
     values = facts.values
     cost, place = first(card, ".s-item__shipping", ".s-item__logisticsCost"), first(card, ".s-item__location")
@@ -284,7 +283,7 @@ def is_shipping(text: str) -> bool:
     return (named or text.startswith("+")) and bool(amounts(text))
 
 
-def shipping(text: str, dollar: str) -> dict[str, Any]:
+def shipping(text: str, dollar: str | None) -> dict[str, Any]:
     """What shipping costs, as the site says it and as an amount."""
     cost: Money | None = next(iter(amounts(text, dollar=dollar)), None)
     free = cost is None and words.FREE.search(text) is not None

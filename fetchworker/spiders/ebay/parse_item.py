@@ -12,7 +12,7 @@ from fetchworker.spiders.ebay.listing import Listing, number_of
 from fetchworker.spiders.ebay.nodes import each, first
 from fetchworker.spiders.reading import addresses, html
 from fetchworker.spiders.reading.counts import count
-from fetchworker.spiders.reading.values import dig, link, mapping, sequence, text
+from fetchworker.spiders.reading.values import dig, link, mapping, measure, sequence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ def product(listing: Listing) -> Product:
     if title is None:
         raise ContractError("h1.x-item-title__mainTitle | Product.name")
     ld = listing.product_ld
-    variants = parse_variants.variants(listing.source)
+    variants = parse_variants.variants(listing.source, listing.dollar)
     prices = parse_offer.prices(listing)
     rating = mapping(ld.get("aggregateRating"))
     values = {
@@ -138,6 +138,6 @@ def _extra(listing: Listing, ld: Mapping[str, Any]) -> dict[str, Any]:
 
 def _float(value: Any) -> float | None:
     try:
-        return float(str(value).replace(",", "."))
+        return measure(float(str(value).replace(",", ".")))
     except ValueError:
         return None

@@ -156,7 +156,7 @@ def _seller_address(address: str | None, account: str | None, domain: str) -> st
     return own or (contract.seller_url(domain, account) if account else None)
 
 
-def buy_now_price(listing: Listing) -> dict[str, str] | None:
+def buy_now_price(listing: Listing) -> dict[str, str | None] | None:
     """An auction's other price."""
     found = _shown_amounts(listing, ".x-bin-price .x-price-primary") if listing.page.css(".x-bid-price") else []
     return {"price": found[0].value, "currency": found[0].currency} if found else None

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def variants(source: str) -> list[Variant]:
-    """The variations in the page's order, none for a listing without."""
+def variants(source: str, dollar: str | None) -> list[Variant]:
+    """The variations in the page's order, none for a listing without; ``dollar`` is what ``$`` means there."""
     modern = _table(source, "variationsMap")
     if modern:
         choices = _choices(source)
         return [_modern(number, mapping(raw), choices.get(number, {})) for number, raw in modern.items()]
     older = _table(source, "itemVariationsMap")
     names = _names(source) if older else {}
-    return [_older(number, mapping(raw), names) for number, raw in older.items()]
+    return [_older(number, mapping(raw), names, dollar) for number, raw in older.items()]
 
 
 def lowest(found: Sequence[Variant], currency: str | None) -> str | None:
@@ -87,11 +87,11 @@ def _names(source: str) -> dict[str, str]:
     return {key: name for key, name in named.items() if name}
 
 
-def _older(number: str, raw: Mapping[str, Any], names: Mapping[str, str]) -> Variant:
+def _older(number: str, raw: Mapping[str, Any], names: Mapping[str, str], dollar: str | None) -> Variant:
     traits = mapping(raw.get("traitValuesMap"))
     attributes = {axis: names.get(str(choice)) or text(choice) for axis, choice in traits.items()}
     value = mapping(raw.get("priceAmountValue"))
-    price = money(value.get("value"), value.get("currency")) or amount(text(raw.get("price")))
+    price = money(value.get("value"), value.get("currency")) or amount(text(raw.get("price")), dollar=dollar)
     stocked = flag(raw.get("inStock"))
     gone = flag(raw.get("outOfStock")) if stocked is None else not stocked
     return _variant(number, raw, {axis: name for axis, name in attributes.items() if name}, price, gone)

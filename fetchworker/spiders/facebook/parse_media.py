@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Media
 from fetchworker.spiders.facebook.body import walk
-from fetchworker.spiders.reading.values import count, dig, ident, link, mapping, seconds, sequence, text
+from fetchworker.spiders.reading.values import count, dig, ident, link, mapping, measure, sequence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,8 +63,8 @@ def film(raw: Document) -> str | None:
 
 def duration(raw: Document) -> float | None:
     """Seconds that a film lasts."""
-    precise = seconds(raw.get("playable_duration_in_ms"))
-    return precise / _MILLISECONDS if precise is not None else seconds(raw.get("length_in_second"))
+    precise = measure(raw.get("playable_duration_in_ms"))
+    return precise / _MILLISECONDS if precise is not None else measure(raw.get("length_in_second"))
 
 
 def thumbnail(raw: Document) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.items import Link, Profile
+from fetchworker.items import Link, Profile, contact
 from fetchworker.spiders.facebook import ids
 from fetchworker.spiders.facebook.body import fill, walk
 from fetchworker.spiders.reading.counts import first_count
@@ -25,8 +25,8 @@ SHELL = "page_shell"
 _SOCIAL = {
     "friends_likes": "likes_count", "likes": "likes_count", "followers": "followers", "following": "following",
 }  # fmt: skip
-#: context items that are contact data: never read
-_CONTACT = ("PHONE", "EMAIL", "MESSENGER", "WHATSAPP")
+#: context items that are contact data, and what they are called in ``extra["contact"]``, which only a setting keeps
+_CONTACT = {"PHONE": "phone", "EMAIL": "email", "MESSENGER": "messenger", "WHATSAPP": "whatsapp"}
 _EXTRA_ITEMS = {
     "INTRO_CARD_BUSINESS_PRICE": "price_range", "INTRO_CARD_BUSINESS_SERVICES": "services",
     "INTRO_CARD_CURRENT_CITY": "current_city", "INTRO_CARD_HOMETOWN": "hometown",
@@ -191,13 +191,13 @@ def _tiles(body: Body) -> Sequence[Document]:
 
 
 def _context_items(body: Body) -> Iterator[tuple[str, str, str | None]]:
-    """Kind, words and link of each line of the introduction; contact data is left out."""
+    """Kind, words and link of each line of the introduction."""
     for one in _tiles(body):
         item = mapping(one.get("timeline_context_item"))
         kind = text(item.get("timeline_context_list_item_type"))
         shown = mapping(dig(item, "renderer", "context_item"))
         words = text(dig(shown, "title", "text"))
-        if kind and words and not any(mark in kind for mark in _CONTACT):
+        if kind and words:
             entity = dig(shown, "title", "ranges", 0, "entity")
             where = text(dig(entity, "external_url")) or text(dig(entity, "url")) or text(shown.get("url"))
             yield kind, words, link(ids.target(where))
@@ -233,7 +233,13 @@ def _extra(raw: Document, told: Mapping[str, tuple[str, str | None]]) -> dict[st
     found["cover_url"] = link(dig(raw, "cover_photo", "photo", "image", "uri"))
     found["alternate_name"] = text(raw.get("alternate_name"))
     found["memorialized"] = flag(raw.get("is_visibly_memorialized")) or None
-    return {name: value for name, value in found.items() if value is not None}
+    known = {name: value for name, value in found.items() if value is not None}
+    reached = ((name, words) for kind, (words, _) in told.items() if (name := _contact_of(kind)))
+    return known | contact(**dict(reached))
+
+
+def _contact_of(kind: str) -> str | None:
+    return next((name for mark, name in _CONTACT.items() if mark in kind), None)
 
 
 def shell(body: Body) -> Profile | None:

@@ -8,8 +8,9 @@ from urllib.parse import unquote
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fetchworker.contracts import Paged, Params
-from fetchworker.spiders.instagram.ids import media_pk
+from fetchworker.contracts import Paged
+from fetchworker.spiders.arguments import matching
+from fetchworker.spiders.metafamily.params import OfPost, OfUser, media_id, shortcode, username
 
 #: first path segments that are sections of the site, never names of users
 RESERVED = (
@@ -17,41 +18,14 @@ RESERVED = (
     "web", "api", "graphql", "ajax", "challenge", "checkpoint", "share", "oauth", "emails", "session", "static", "data",
     "directory", "privacy", "terms", "press", "blog", "help",
 )  # fmt: skip
-_USERNAME = re.compile(r"[a-z0-9._]{1,30}\Z")
-_SHORTCODE = re.compile(r"[A-Za-z0-9_-]{5,64}\Z")
 _USER_ID = re.compile(r"[0-9]{1,20}\Z")
 
 
 def _username(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    name = value.strip().removeprefix("@").lower()
-    if not _USERNAME.match(name):
-        raise ValueError("must be a user name: 1 to 30 letters, digits, dots and underscores, such as nasa")
+    name = username(value, example="nasa")
     if name in RESERVED:
         raise ValueError(f"{name!r} is a section of the site, not a user name")
     return name
-
-
-def _user_id(value: Any) -> Any:
-    found = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
-    if isinstance(found, str) and not _USER_ID.match(found):
-        raise ValueError("must be a numeric user id, such as 528817151")
-    return found
-
-
-def _shortcode(value: Any) -> Any:
-    code = value.strip() if isinstance(value, str) else value
-    if isinstance(code, str) and not _SHORTCODE.match(code):
-        raise ValueError("must be a shortcode, the part behind /p/ or /reel/ of the post's address")
-    return code
-
-
-def _media_id(value: Any) -> Any:
-    found = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
-    if isinstance(found, str) and media_pk(found) is None:
-        raise ValueError("must be a numeric media id, such as 3984285244001148342")
-    return media_pk(found) if isinstance(found, str) else found
 
 
 def _query(value: Any) -> Any:
@@ -65,33 +39,31 @@ def _query(value: Any) -> Any:
 
 
 Username = Annotated[str | None, BeforeValidator(_username), Field(default=None, description="user name, without @")]
-UserId = Annotated[str | None, BeforeValidator(_user_id), Field(default=None, description="numeric user id")]
-Shortcode = Annotated[
-    str | None, BeforeValidator(_shortcode), Field(default=None, description="the part behind /p/ or /reel/")
+UserId = Annotated[
+    str | None,
+    matching(_USER_ID, "a numeric user id, such as 528817151"),
+    Field(default=None, description="numeric user id"),
 ]
-MediaId = Annotated[str | None, BeforeValidator(_media_id), Field(default=None, description="numeric media id")]
+Shortcode = Annotated[
+    str | None,
+    shortcode("a shortcode, the part behind /p/ or /reel/ of the post's address"),
+    Field(default=None, description="the part behind /p/ or /reel/"),
+]
+MediaId = Annotated[
+    str | None,
+    media_id("a numeric media id, such as 3984285244001148342"),
+    Field(default=None, description="numeric media id"),
+]
 
 
-class _OfUser(Params):
+class _OfUser(OfUser):
     user: Username = None
     id: UserId = None
 
-    @model_validator(mode="after")
-    def _named(self) -> Self:
-        if self.user is None and self.id is None:
-            raise ValueError("say which account: user=<name> or id=<number>")
-        return self
 
-
-class _OfPost(Params):
+class _OfPost(OfPost):
     shortcode: Shortcode = None
     id: MediaId = None
-
-    @model_validator(mode="after")
-    def _named(self) -> Self:
-        if self.shortcode is None and self.id is None:
-            raise ValueError("say which post: shortcode=<code> or id=<number>")
-        return self
 
 
 class ProfileParams(_OfUser):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker import items
 from fetchworker.contracts import Call, Page, Parsed
-from fetchworker.errors import ContractError
+from fetchworker.errors import ContractError, OutcomeError
 from fetchworker.items import Author, Item
 from fetchworker.spiders.instagram import parse_media, parse_search, parse_shapes, parse_shell, parse_user
 from fetchworker.spiders.instagram.parse_body import Body, Document, read
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: ``partial`` of a list that ended before its own total
 LIMITED = "logged_out_limit"
-#: ``partial`` of the list of a private account
+#: ``partial`` of the list that a private account's profile comes with
 PRIVATE = "private"
 
 
@@ -115,10 +115,19 @@ def search(page: Page, call: Call[Any]) -> Parsed:
 def _listed(
     found: tuple[Listing, str] | None, owner: Account | None, call: Call[Any], *, path: str, reel: bool = False
 ) -> Parsed:
-    private = owner is not None and owner.raw.get("is_private") is True
-    if found is None and not private:
+    """The list that was asked for.
+
+    Raises:
+        OutcomeError: ``private``: the account shows it to its followers alone.
+        ContractError: there is none in the page.
+    """
+    shown = found is not None and bool(found[0].nodes)
+    if owner is not None and owner.raw.get("is_private") is True and not shown and not call.seen:
+        message = "the account is private: guests are shown none of its posts"
+        raise OutcomeError("private", message, evidence=["instagram_private_account"])
+    if found is None:
         raise ContractError(path)
-    listing, flavour = found or (Listing([], None, None, more=False), "")
+    listing, flavour = found
     account = [parse_user.profile(owner)] if owner is not None and parse_user.has_facts(owner.raw) else []
     total = account[0].posts_count if account and not reel else None
     told = {

@@ -21,7 +21,7 @@ from fetchworker.spiders.reading.values import (
     instant,
     link,
     mapping,
-    seconds,
+    measure,
     sequence,
     text,
 )
@@ -171,7 +171,7 @@ def _film(raw: Document) -> Media | None:
         url=url,
         width=count(sizes.get("width")),
         height=count(sizes.get("height")),
-        duration=seconds(raw.get("video_duration")),
+        duration=measure(raw.get("video_duration")),
         alt=text(raw.get("accessibility_caption")),
     )
 

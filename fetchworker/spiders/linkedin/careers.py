@@ -23,14 +23,14 @@ _SCHOOLS = frozenset({"EducationalOrganization", "CollegeOrUniversity", "School"
 
 def positions(nodes: Nodes, ld: Mapping[str, Any]) -> list[Position]:
     """What somebody does and did: the list of pages to 2023, the data of later ones."""
-    listed = [_position(Nodes(part)) for part in nodes.all("experience-item", "position")]
+    listed = [_position(nodes.part(part)) for part in nodes.all("experience-item", "position")]
     found = [place for place in listed if place.company or place.title]
     return found or [place for node in _employers(ld) if (place := _employment(node)).company]
 
 
 def education(nodes: Nodes, ld: Mapping[str, Any]) -> list[School]:
     """Where somebody learnt."""
-    listed = [_school(Nodes(part)) for part in nodes.all(*_SCHOOL)]
+    listed = [_school(nodes.part(part)) for part in nodes.all(*_SCHOOL)]
     found = [school for school in listed if school.name]
     told = [_studies(node) for node in _listed(ld.get("alumniOf")) if _learns(node)]
     return found or [school for school in told if school.name]

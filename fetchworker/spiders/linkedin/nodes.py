@@ -6,8 +6,11 @@ One walk over the page makes the index; the site's pages have a few thousand ele
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from contextlib import suppress
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lxml import etree
@@ -18,7 +21,7 @@ from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.values import text as told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from fetchworker.contracts import Page
 
@@ -29,9 +32,13 @@ _BLOCKS = frozenset({
     "address", "article", "blockquote", "dd", "div", "dl", "dt", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
     "ol", "p", "pre", "section", "table", "tr", "ul",
 })  # fmt: skip
+#: attributes that name elements, beside classes
+_MARKS = ("data-test-id", "data-section")
 _SILENT = frozenset({"button", "icon", "script", "style", "svg", "template"})
 #: characters; real pages have half a million
 _LONGEST = 8_000_000
+_STRING = etree.XPath("string()", smart_strings=False)
+_TEXTS = etree.XPath(".//text()", smart_strings=False)
 _BLANKS = re.compile(r"[^\S\n]+")
 _MARGIN = re.compile(r" ?\n ?")
 _GAPS = re.compile(r"\n{3,}")
@@ -44,22 +51,21 @@ class Nodes:
     Args:
         root: where it begins.
         without: a class or test id whose elements are left out, with all inside them.
+        index: that of a page which the part stands in.
     """
 
-    def __init__(self, root: Element, *, without: str | None = None) -> None:
+    def __init__(self, root: Element, *, without: str | None = None, index: _Index | None = None) -> None:
         self.root = root
-        self._classes: dict[str, list[Element]] = defaultdict(list)
-        self._tests: dict[str, list[Element]] = defaultdict(list)
-        for element in root.iter("*") if without is None else _outside(root, without):
-            for name in (element.get("class") or "").split():
-                self._classes[name].append(element)
-            test = element.get("data-test-id")
-            if test:
-                self._tests[test].append(element)
+        self._index = index or _Index(root.iter("*") if without is None else _outside(root, without))
+        self._span = (0, len(self._index.elements)) if index is None else index.span(root)
+
+    def part(self, root: Element) -> Nodes:
+        """The same for what stands in one of the elements; what is left out here is left out there."""
+        return Nodes(root, index=self._index)
 
     def all(self, *names: str) -> list[Element]:
         """The elements with the first of these classes that any element has."""
-        return next((found for name in names if (found := self._classes.get(name))), [])
+        return next((found for name in names if (found := self._classed(name))), [])
 
     def first(self, *names: str) -> Element | None:
         """The first element with the first of these classes that any element has."""
@@ -67,20 +73,69 @@ class Nodes:
 
     def tests(self, name: str) -> list[Element]:
         """The elements with a test id."""
-        return self._tests.get(name, [])
+        return self._inside(self._index.marked("data-test-id", name))
 
     def test(self, name: str) -> Element | None:
         """The first element with a test id."""
         return next(iter(self.tests(name)), None)
 
+    def section(self, name: str) -> Element | None:
+        """The first element that is named as a section of a profile."""
+        return next(iter(self._inside(self._index.marked("data-section", name))), None)
+
+    def _inside(self, places: list[int]) -> list[Element]:
+        start, end = self._span
+        return [self._index.elements[place] for place in places[bisect_left(places, start) : bisect_left(places, end)]]
+
+    def _classed(self, name: str) -> list[Element]:
+        return self._inside(self._index.classed(name))
+
     def text(self, *names: str) -> str | None:
         """The text of the first element that shows one, by classes in order of preference; None when it is masked."""
-        for name in names:
-            for element in self._classes.get(name, ()):
-                found = shown(element)
-                if found:
-                    return unmasked(found)
-        return None
+        return unmasked(self.written(*names))
+
+    def written(self, *names: str) -> str | None:
+        """The same as the page writes it, masked or not."""
+        elements = (element for name in names for element in self._classed(name))
+        return next((found for element in elements if (found := shown(element))), None)
+
+
+class _Index:
+    """Elements in their order, and the places among them of each class attribute and each mark."""
+
+    def __init__(self, elements: Iterable[Element]) -> None:
+        self.elements = list(elements)
+        #: whole attributes: a page has few, of a dozen classes each, and is asked for some of these
+        self._attributes: dict[str, list[int]] = defaultdict(list)
+        self._classes: dict[str, list[int]] = {}
+        self._marks: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for place, element in enumerate(self.elements):
+            self._attributes[element.get("class", "")].append(place)
+            for name in _MARKS:
+                value = element.get(name)
+                if value:
+                    self._marks[name, value].append(place)
+
+    def classed(self, name: str) -> list[int]:
+        """The places of a class, in their order."""
+        if name not in self._classes:
+            found = (places for told, places in self._attributes.items() if name in told and name in told.split())
+            self._classes[name] = sorted(chain.from_iterable(found))
+        return self._classes[name]
+
+    def marked(self, name: str, value: str) -> list[int]:
+        """The places of a mark, in their order."""
+        return self._marks.get((name, value), [])
+
+    @cached_property
+    def place_of(self) -> dict[Element, int]:
+        """The elements' places."""
+        return {element: place for place, element in enumerate(self.elements)}
+
+    def span(self, root: Element) -> tuple[int, int]:
+        """The places of an element and of those in it."""
+        start = self.place_of[root]
+        return start, start + sum(element in self.place_of for element in root.iter("*"))
 
 
 def _outside(root: Element, name: str) -> Iterator[Element]:
@@ -117,13 +172,13 @@ def source_of(page: Page) -> str:
 
 def shown(element: Element | None) -> str | None:
     """An element's text in one line, without comments."""
-    return None if element is None else told(html.squeezed(str(element.xpath("string()"))))
+    return None if element is None else told(html.squeezed(_STRING(element)))
 
 
 def pieces(element: Element | None) -> list[str]:
     """The single texts inside an element, in their order."""
-    found = [] if element is None else element.xpath(".//text()")
-    return [piece for text in found if (piece := html.squeezed(str(text)))]
+    found = [] if element is None else _TEXTS(element)
+    return [piece for text in found if (piece := html.squeezed(text))]
 
 
 def prose(element: Element | None) -> str | None:

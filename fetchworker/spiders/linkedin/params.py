@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params
+from fetchworker.spiders.arguments import as_text, filters, matching, words
 from fetchworker.spiders.linkedin import contract
 from fetchworker.spiders.reading import addresses
 
@@ -20,27 +21,7 @@ _URN = re.compile(r"urn:li:(?:activity|share|ugcPost):\d{10,20}\Z")
 _SLUG = re.compile(r"[^\s/?#]{1,300}\Z")
 #: a search by its words: /jobs/potter-jobs-lisbon
 _WORDS = re.compile(r"/jobs/[^/?#]{1,300}-jobs(?:-[^/?#]{1,200})?/?\Z")
-
-
-def _text(value: Any) -> Any:
-    return " ".join(str(value).split()) if isinstance(value, str | int) and not isinstance(value, bool) else value
-
-
-def _matching(pattern: re.Pattern[str], told: str) -> Any:
-    def check(value: Any) -> Any:
-        found = _text(value)
-        if isinstance(found, str) and not pattern.match(found):
-            raise ValueError(f"must be {told}")
-        return found
-
-    return BeforeValidator(check)
-
-
-def _words(value: Any) -> Any:
-    found = _text(value)
-    if found == "":
-        raise ValueError("must not be empty")
-    return found
+_FILTERS = filters(contract.SEARCH_NAMES, '{"f_SB2": "3"}', "no parameter of a search (they are called f_…)")
 
 
 def _chosen(known: dict[str, str]) -> Any:
@@ -57,22 +38,9 @@ def _chosen(known: dict[str, str]) -> Any:
 
 
 def _age(value: Any) -> Any:
-    found = _text(value)
+    found = as_text(value)
     if isinstance(found, str) and found not in contract.AGES and not _SECONDS.match(found):
         raise ValueError(f"must be one of {', '.join(contract.AGES)}, or seconds")
-    return found
-
-
-def _filters(value: Any) -> Any:
-    import orjson  # noqa: PLC0415  # only for -a filters='{"…": "…"}'
-
-    try:
-        found = orjson.loads(value) if isinstance(value, str) else value
-    except orjson.JSONDecodeError:
-        raise ValueError('a JSON object is expected, such as {"f_SB2": "3"}') from None
-    wrong = [name for name in found if not contract.SEARCH_NAMES.match(str(name))] if isinstance(found, dict) else []
-    if wrong:
-        raise ValueError(f"{wrong[0]!r} is no parameter of a search (they are called f_…)")
     return found
 
 
@@ -89,7 +57,7 @@ def _search_address(value: Any) -> Any:
 
 def _slug(kind: str) -> Any:
     def check(value: Any) -> Any:
-        found = unquote(value.strip().removeprefix("@")) if isinstance(value, str) else _text(value)
+        found = unquote(value.strip().removeprefix("@")) if isinstance(value, str) else as_text(value)
         if isinstance(found, str) and not _SLUG.match(found):
             raise ValueError(f"must be the name behind {kind} of its address")
         if found in contract.NOBODY:
@@ -100,7 +68,7 @@ def _slug(kind: str) -> Any:
 
 
 def _post(value: Any) -> Any:
-    found = unquote(value.strip()) if isinstance(value, str) else _text(value)
+    found = unquote(value.strip()) if isinstance(value, str) else as_text(value)
     if isinstance(found, str) and found.isascii() and found.isdigit():
         found = f"urn:li:activity:{found}"
     if isinstance(found, str) and not (_URN.match(found) if found.startswith("urn:") else _SLUG.match(found)):
@@ -108,8 +76,8 @@ def _post(value: Any) -> Any:
     return found
 
 
-Words = Annotated[str | None, BeforeValidator(_words)]
-Numbers = Annotated[str | None, _matching(_NUMBERS, "a number, or several with commas between them")]
+Words = Annotated[str | None, BeforeValidator(words)]
+Numbers = Annotated[str | None, matching(_NUMBERS, "a number, or several with commas between them")]
 
 
 class SearchParams(Paged):
@@ -118,10 +86,10 @@ class SearchParams(Paged):
     query: Words = Field(default=None, description="words to look for")
     location: Words = Field(default=None, description="a place in words, such as Lisbon, Portugal")
     geo_id: Annotated[
-        str | None, _matching(_NUMBERS, "a place's number"), Field(description="a place's number (`geoId`)")
+        str | None, matching(_NUMBERS, "a place's number"), Field(description="a place's number (`geoId`)")
     ] = None
     distance: Annotated[
-        str | None, _matching(_START, "a number of miles"), Field(description="miles around the place")
+        str | None, matching(_START, "a number of miles"), Field(description="miles around the place")
     ] = None
     posted_within: Annotated[
         str | None, BeforeValidator(_age), Field(description="day, week, month, or seconds: no older jobs")
@@ -139,13 +107,13 @@ class SearchParams(Paged):
     easy_apply: bool = Field(default=False, description="true: only jobs that take applications on the site")
     sort: Literal[tuple(contract.SORTS)] | None = Field(default=None, description="recent or relevant (the site's own)")  # type: ignore[valid-type]
     filters: Annotated[
-        dict[str, str], BeforeValidator(_filters), Field(description="further parameters of the site, as a JSON object")
+        dict[str, str], _FILTERS, Field(description="further parameters of the site, as a JSON object")
     ] = Field(default_factory=dict)
     url: Annotated[
         str | None, BeforeValidator(_search_address), Field(description="a search's address, taken as it is")
     ] = None
     cursor: Annotated[
-        str | None, _matching(_START, "how many jobs to leave out"), Field(description="go on from a `next_cursor`")
+        str | None, matching(_START, "how many jobs to leave out"), Field(description="go on from a `next_cursor`")
     ] = None
 
     @model_validator(mode="after")
@@ -186,7 +154,7 @@ def _joined(names: tuple[str, ...], known: dict[str, str]) -> str:
 class JobParams(Params):
     """Which job."""
 
-    job: Annotated[str, _matching(_JOB, "a job's number of 6 to 12 digits"), Field(description="the job's number")]
+    job: Annotated[str, matching(_JOB, "a job's number of 6 to 12 digits"), Field(description="the job's number")]
 
 
 class CompanyParams(Params):

@@ -142,5 +142,8 @@ def _extra(ld: Mapping[str, Any]) -> dict[str, Any]:
 
 def _posts(nodes: Nodes, slug: str) -> list[Any]:
     section = nodes.test("updates")
-    cards = [] if section is None else Nodes(section, without=parse_post.RESHARED).all("main-feed-activity-card")
-    return [item for card in cards if (item := parse_post.from_card(card, owner=slug)) is not None]
+    if section is None:
+        return []
+    updates = Nodes(section, without=parse_post.RESHARED)
+    cards = updates.all("main-feed-activity-card")
+    return [item for card in cards if (item := parse_post.from_card(updates.part(card), owner=slug)) is not None]

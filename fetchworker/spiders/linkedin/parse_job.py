@@ -15,6 +15,7 @@ from fetchworker.spiders.linkedin.nodes import (
     attribute,
     canonical,
     code,
+    is_whole_page,
     json_ld,
     parsed,
     prose,
@@ -22,6 +23,7 @@ from fetchworker.spiders.linkedin.nodes import (
     source_of,
     unmasked,
 )
+from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import first_count
 from fetchworker.spiders.reading.dates import day, utc
 from fetchworker.spiders.reading.values import dig, link, text
@@ -46,6 +48,8 @@ def job(page: Page, call: Call[Any]) -> Parsed:
         ContractError: the page is no job's, or another one's.
     """
     source = source_of(page)
+    if not is_whole_page(source) and html.left_open(source, "section"):
+        raise ContractError("</section>", "the fragment is cut off")
     nodes = Nodes(parsed(source))
     ld = next(json_ld(source, "JobPosting"), {})
     title = nodes.text("topcard__title", "top-card-layout__title") or text(ld.get("title"))
@@ -69,7 +73,7 @@ def job(page: Page, call: Call[Any]) -> Parsed:
             extra=_extra(nodes, ld),
             **_criteria(nodes, ld),
             **_applicants(nodes),
-            **_pay(nodes, ld),
+            **_pay(nodes, ld, pay.dollar(page, source)),
         )
     ])  # fmt: skip
 
@@ -123,7 +127,7 @@ def _closed(nodes: Nodes) -> bool | None:
 
 def _criteria(nodes: Nodes, ld: Mapping[str, Any]) -> dict[str, Any]:
     """Seniority, type, industries and functions by their labels; by their order where no label is known."""
-    rows = [_row(Nodes(item)) for item in nodes.all("description__job-criteria-item")]
+    rows = [_row(nodes.part(item)) for item in nodes.all("description__job-criteria-item")]
     told = [(label, value) for label, value in rows if label and value]
     found = {name: value for label, value in told if (name := _meaning(label))}
     if not found and len(told) == len(_ORDER):
@@ -153,8 +157,8 @@ def _applicants(nodes: Nodes) -> dict[str, Any]:
     return {"applicants": None if early else first_count(told)}
 
 
-def _pay(nodes: Nodes, ld: Mapping[str, Any]) -> dict[str, Any]:
-    return pay.stated(ld.get("baseSalary")) or pay.offered(nodes.text("compensation__salary"))
+def _pay(nodes: Nodes, ld: Mapping[str, Any], dollar: str | None) -> dict[str, Any]:
+    return pay.stated(ld.get("baseSalary")) or pay.offered(nodes.text("compensation__salary"), dollar)
 
 
 def _extra(nodes: Nodes, ld: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Titles and descriptions of positions come as asterisks, surnames may be cut: wha
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.contracts import Call, Page, Parsed
@@ -104,6 +105,7 @@ def _about(nodes: Nodes) -> str | None:
 
 
 def _cut(content: Element) -> str | None:
+    content = deepcopy(content)
     for modal in content.xpath(".//*[contains(@class, 'sign-in-modal') or contains(@class, 'modal__overlay')]"):
         modal.clear(keep_tail=True)
     return prose(content)
@@ -111,8 +113,8 @@ def _cut(content: Element) -> str | None:
 
 def _company(nodes: Nodes, positions: list[Any]) -> str | None:
     """Where somebody works now: what the head of the page says, else the first position without an end."""
-    current = next(iter(nodes.root.xpath("//*[@data-section='currentPositionsDetails']")), None)
-    told = Nodes(current).text("top-card-link__description") if current is not None else None
+    current = nodes.section("currentPositionsDetails")
+    told = nodes.part(current).text("top-card-link__description") if current is not None else None
     head = nodes.text("top-card__position-info", "org")
     return told or head or next((place.company for place in positions if place.company and not place.end), None)
 
@@ -147,7 +149,8 @@ def _limited(nodes: Nodes, ld: Mapping[str, Any]) -> bool:
 
 def _extra(nodes: Nodes, ld: Mapping[str, Any]) -> dict[str, Any]:
     languages = [text(dig(entry, "name")) or text(entry) for entry in sequence(ld.get("knowsLanguage"))]
-    links = nodes.root.xpath("//*[@data-section='websites']//a/@href")
+    section = nodes.section("websites")
+    links = [] if section is None else section.xpath(".//a/@href")
     told = {
         "languages": [name for name in languages if name],
         "websites": [url for href in links if (url := contract.outside(str(href)))],

@@ -100,7 +100,7 @@ def _shell(source: str, address: str | None, wanted: str | None) -> Post | None:
 
 
 def _merged(card: Element | None, ld: Mapping[str, Any], address: str | None, wanted: str | None) -> Post:
-    shown_post = from_card(card) if card is not None else None
+    shown_post = from_card(Nodes(card, without=RESHARED)) if card is not None else None
     told_post = from_ld(ld)
     values: dict[str, Any] = dict(told_post.__dict__) if ld else {}
     for name, value in (shown_post.__dict__ if shown_post is not None else {}).items():
@@ -116,14 +116,14 @@ def _merged(card: Element | None, ld: Mapping[str, Any], address: str | None, wa
 # ── cards ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def from_card(card: Element, *, owner: str | None = None) -> Post | None:
+def from_card(nodes: Nodes, *, owner: str | None = None) -> Post | None:
     """The post that a card shows; None when it tells neither its id nor a text.
 
     Args:
-        card: the card.
+        nodes: the card, without what it reshares.
         owner: whose page it stands on; a post of somebody else was shared by them.
     """
-    nodes = Nodes(card, without=RESHARED)
+    card = nodes.root
     ids = _ids(card)
     told = prose(_commentary(nodes))
     author = _author(nodes)

@@ -20,7 +20,9 @@ from fetchworker.spiders.linkedin.nodes import (
     parsed,
     shown,
     source_of,
+    unmasked,
 )
+from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import count
 from fetchworker.spiders.reading.dates import day
 
@@ -37,12 +39,17 @@ _FILTERS = ".//form[@id='jserp-filters']//input[@name and @value and (@type='hid
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What a page or a fragment holds of a search's list; ``form`` is the search in the site's own parameters."""
+    """What a page or a fragment holds of a search's list.
+
+    ``form`` is the search in the site's own parameters, ``dollar`` what a bare ``$`` means, as this answer
+    or one before it says.
+    """
 
     jobs: Sequence[Job] = ()
     received: int = 0
     total: int | None = None
     at_least: bool = False
+    dollar: str | None = None
     form: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -55,51 +62,51 @@ def jobs(page: Page, call: Call[Any]) -> Parsed:
     """
     source = source_of(page).strip()
     if not _NOTHING.match(source):
-        return _answer(call, _read(source))
+        return _answer(call, _read(source, pay.dollar(page, source) or call.state.get("dollar")))
     if not _start(call):
         raise ContractError(".base-search-card", "the first cards are missing; nothing says that there are none")
     return _answer(call, _Listed())
 
 
-def _read(source: str) -> _Listed:
+def _read(source: str, dollar: str | None) -> _Listed:
     nodes = Nodes(parsed(source))
     if nodes.first("no-results") is not None:
         return _Listed(total=0)
     results = nodes.first("jobs-search__results-list")
     if results is None and is_whole_page(source):
         raise ContractError("ul.jobs-search__results-list | .no-results")
-    cards = (nodes if results is None else Nodes(results)).all("base-search-card")
-    found = [job for card in cards if (job := _job(card)) is not None]
+    cards = (nodes if results is None else nodes.part(results)).all("base-search-card")
+    found = [job for card in cards if (job := _job(nodes.part(card), dollar)) is not None]
     if not found:
         raise ContractError(".base-search-card[data-entity-urn]")
+    if results is None and html.left_open(source, "li"):
+        raise ContractError("</li>", "the fragment is cut off in its last card")
     if found[-1].title is None and found[-1].partial is None:
         raise ContractError(".base-search-card__title", "the page is cut off in its last card")
     total, at_least = _total(source, nodes)
-    return _Listed(found, len(cards), total, at_least, _form(nodes))
+    return _Listed(found, len(cards), total, at_least, dollar, _form(nodes))
 
 
-def _job(card: Element) -> Job | None:
-    nodes = Nodes(card)
+def _job(nodes: Nodes, dollar: str | None) -> Job | None:
+    card = nodes.root
     href = attribute(nodes.first("base-card__full-link"), "href") or attribute(card, "href")
     url = contract.plain(href)
     match = _URN.match(card.get("data-entity-urn") or "")
     number = match["id"] if match else contract.job_of(url)
     if number is None:
         return None
-    company = nodes.first("base-search-card__subtitle")
-    hidden = [
-        text for part in (nodes.first("base-search-card__title"), company) if (text := shown(part)) and masked(text)
-    ]
+    title, company = nodes.written("base-search-card__title"), nodes.written("base-search-card__subtitle")
+    salary = nodes.text("job-search-card__salary-info")
     return Job.draft(
         id=number,
-        title=nodes.text("base-search-card__title"),
-        company=_company(nodes.text("base-search-card__subtitle"), company),
+        title=unmasked(title),
+        company=_company(unmasked(company), nodes.first("base-search-card__subtitle")),
         location=nodes.text("job-search-card__location"),
         posted_at=_day(nodes),
         url=url or contract.job_url(number),
-        partial=MASKED if hidden else None,
-        extra=_extra(nodes),
-        **pay.offered(nodes.text("job-search-card__salary-info")),
+        partial=MASKED if masked(title or "") or masked(company or "") else None,
+        extra=_extra(nodes, salary),
+        **pay.offered(salary, dollar),
     )
 
 
@@ -117,7 +124,7 @@ def _day(nodes: Nodes) -> str | None:
     return day(attribute(_time(nodes), "datetime"))
 
 
-def _extra(nodes: Nodes) -> dict[str, Any]:
+def _extra(nodes: Nodes, salary: str | None) -> dict[str, Any]:
     pictures = (contract.picture(attribute(image, "data-delayed-url", "src")) for image in nodes.root.iter("img"))
     told = {
         "logo_url": next((url for url in pictures if url), None),
@@ -125,7 +132,7 @@ def _extra(nodes: Nodes) -> dict[str, Any]:
         "new": nodes.first("job-search-card__listdate--new") is not None or None,
         "benefits": [text for row in nodes.all("job-posting-benefits__text", "result-benefits__text")
                      if (text := shown(row))],
-        "salary": nodes.text("job-search-card__salary-info"),
+        "salary": salary,
     }  # fmt: skip
     return {name: value for name, value in told.items() if value not in (None, [])}
 
@@ -153,7 +160,7 @@ def _answer(call: Call[Any], listed: _Listed) -> Parsed:
         url=_address(call, query),
         extra={"total_is_at_least": True} if listed.at_least else {},
     )
-    state = {"before": [job.id for job in fresh], "query": dict(query), "total": known}
+    state = {"before": [job.id for job in fresh], "query": dict(query), "total": known, "dollar": listed.dollar}
     return Parsed([*fresh, summary], following, state, capped=capped)
 
 

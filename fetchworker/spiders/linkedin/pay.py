@@ -1,6 +1,6 @@
 """What a job pays, as pages write it (pure).
 
-A page in English writes ``$`` for US dollars alone: other dollars have their country before the sign (``CA$``).
+Other dollars than the page's own have their country before the sign (``CA$``).
 """
 
 from __future__ import annotations
@@ -10,20 +10,38 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.spiders.linkedin import words
-from fetchworker.spiders.reading import money
+from fetchworker.spiders.reading import dollars, money
 from fetchworker.spiders.reading.values import dig, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fetchworker.contracts import Page
+
 #: ``$126K``
 _THOUSANDS = re.compile(r"(?<![\w.,])(?P<sign>\D{0,4})(?P<number>\d{1,4}(?:[.,]\d{1,2})?)\s?[Kk](?![A-Za-z])")
 _MOST = 2
+_LANGUAGE = re.compile(r'lang="?v=2&lang=([a-z]{2,3})-([a-z]{2})(?![a-z])')
 
 
-def offered(told: str | None) -> dict[str, Any]:
-    """``salary_min``, ``salary_max`` and ``currency`` of a text such as ``$65,000.00/yr - $75,000.00/yr``."""
-    found = money.amounts(_THOUSANDS.sub(_written_out, told or ""))
+def dollar(page: Page, source: str) -> str | None:
+    """What a bare ``$`` means: by the page's locale, or by the one that the answer sets a cookie for.
+
+    Fragments have no locale of their own. ``set-cookie: lang=v=2&lang=en-us`` came with the first answer to a visitor
+    (a client's log of 2020-11; cookies of 2021 to 2025 in public scrapers).
+    """
+    set_here = (_LANGUAGE.match(line) for line in page.headers.get("set-cookie", ()))
+    found = next((match for match in set_here if match), None)
+    told = dollars.of_locale(f"{found[1]}-{found[2].upper()}") if found else None
+    return dollars.written(source) or told
+
+
+def offered(told: str | None, dollar: str | None) -> dict[str, Any]:
+    """``salary_min``, ``salary_max`` and ``currency`` of a text such as ``$65,000.00/yr - $75,000.00/yr``.
+
+    ``dollar`` is what a bare ``$`` means on the page.
+    """
+    found = money.amounts(_THOUSANDS.sub(_written_out, told or ""), dollar=dollar)
     if not 0 < len(found) <= _MOST or len({amount.currency for amount in found}) > 1:
         return {}
     return {"salary_min": found[0].value, "salary_max": found[-1].value, "currency": found[0].currency}

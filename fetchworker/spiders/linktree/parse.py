@@ -131,7 +131,7 @@ def _social(props: Mapping[str, Any], account: Mapping[str, Any]) -> Iterator[So
 
 
 def _extra(props: Mapping[str, Any], account: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: account.get(name) for name in _TOLD}
+    told = {name: items.plain(account.get(name)) for name in _TOLD}
     told |= {
         "created_at": instant(account.get("createdAt")),
         "updated_at": instant(account.get("updatedAt")),

@@ -224,7 +224,7 @@ def _details_extra(details: Document, regions: list[Any], told: Any) -> dict[str
     found: dict[str, Any] = dict(zip(names, map(_total, regions), strict=True))
     found["excluded_locations"] = [name for name, _ in _locations(told, excluded=True)] or None
     found["violation_types"] = _words(details.get("violation_types")) or None
-    found["is_ad_taken_down"] = dig(details, "aaa_info", "is_ad_taken_down") or None
+    found["is_ad_taken_down"] = flag(dig(details, "aaa_info", "is_ad_taken_down")) or None
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -110,7 +110,7 @@ def _shares(raw: Document) -> Iterator[AudienceShare]:
 def _share(value: Any) -> float | None:
     try:
         share = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return share if 0 <= share <= 1 else None
 

@@ -34,6 +34,8 @@ _BOM = b"\xef\xbb\xbf"
 #: more embedded documents than any page has; keeps hostile pages cheap
 _MOST_EMBEDDED = 300
 _DEEPEST = 40
+#: documents in one answer; streamed ones have a few dozen
+_MOST_DOCUMENTS = 2_000
 
 #: what :func:`decoded` gives for text that is no JSON
 NOTHING: Any = object()
@@ -137,7 +139,11 @@ def _documents(body: bytes) -> Iterator[Any]:
 
 def _sequence(text: str) -> Iterator[Any]:
     position = _start(text, 0)
+    number = 0
     while position < len(text):
+        number += 1
+        if number > _MOST_DOCUMENTS:
+            raise ContractError("body", f"more than {_MOST_DOCUMENTS} JSON documents, which is no answer of the site")
         value, position = decoded(text, position)
         if value is NOTHING:
             raise ContractError("body", f"the JSON cannot be read beyond character {position}")

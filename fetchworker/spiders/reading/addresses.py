@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
+
+#: a whole address in its plainest form, which joining leaves as it is; pages have hundreds of these
+_PLAIN = re.compile(r"https?://([a-z0-9.-]+)/[A-Za-z0-9%&'()*+,./:=@_~!$-]*(?:\?[A-Za-z0-9%&'()*+,./:=@_~!$-]+)?\Z")
 
 
 def split(url: str | None) -> SplitResult:
@@ -15,6 +19,8 @@ def split(url: str | None) -> SplitResult:
 
 def joined(base: str, link: str) -> str | None:
     """A link as a page writes it, with what the page's own address adds; None when it cannot be read."""
+    if _PLAIN.match(link):
+        return link
     try:
         return urljoin(base, link)
     except ValueError:
@@ -28,4 +34,7 @@ def query(url: str | None) -> dict[str, str]:
 
 def host(url: str | None) -> str:
     """The host of an address in lower case, without port; empty when it has none."""
+    plain = _PLAIN.match(url or "")
+    if plain:
+        return plain[1]
     return split(url).netloc.rpartition("@")[2].partition(":")[0].lower()

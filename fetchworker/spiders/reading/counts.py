@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from fetchworker.items import LARGEST
+
 #: what follows the digits and multiplies them; words of the languages that sites abbreviate in
 _SCALES = {
     "k": 10**3, "tsd.": 10**3, "tsd": 10**3, "mila": 10**3, "mil": 10**3, "tys.": 10**3, "tys": 10**3,
@@ -40,6 +42,11 @@ def first_count(text: str | None) -> int | None:
 
 
 def _number(match: re.Match[str]) -> int | None:
+    number = _scaled(match)
+    return number if number is not None and number <= LARGEST else None
+
+
+def _scaled(match: re.Match[str]) -> int | None:
     digits, scale = match["digits"], _SIGNS.get(match["sign"] or "", 1)
     if match["scale"]:
         scale = _SCALES[match["scale"].lower()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,10 +22,12 @@ _END = re.compile(r"</script", re.IGNORECASE)
 _META = re.compile(r"""<meta\b((?:[^<>"']++|"[^"]{0,12000}+"|'[^']{0,12000}+'){0,80}+)>""", re.IGNORECASE)
 _LINK = re.compile(r"""<link\b((?:[^<>"']++|"[^"]{0,4000}+"|'[^']{0,4000}+'){0,80}+)>""", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]+))""")
-_SPACES = re.compile(r"\s+")
 #: elements after which a new line begins, and any other tag, of a fragment
 _BREAK = re.compile(r"<(?:br|hr)\b[^<>]{0,500}>|</(?:p|li|ul|ol|div|tr|h[1-6])\s{0,9}>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^<>]{0,4000}>", re.IGNORECASE)
+#: a document's own tags; ``_OPENED`` is looked for near the beginning only
+_OPENED, _CLOSED = re.compile(rb"<html[\s>]", re.IGNORECASE), re.compile(rb"</(?:html|body)\b", re.IGNORECASE)
+_TOP, _LAST_TAGS = 20_000, 20
 #: more than any page has
 _MOST_SCRIPTS, _MOST_KEYS, _MOST_TAGS = 500, 50, 300
 
@@ -36,6 +39,31 @@ def decoded(page: Page) -> str:
         return page.body.decode(named[1] if named else "utf-8", "replace").removeprefix("\ufeff")
     except LookupError:
         return page.body.decode(errors="replace").removeprefix("\ufeff")
+
+
+def cut_off(body: bytes) -> bool:
+    """Whether a document ends before its end: it opens ``<html>`` and closes neither that nor its body.
+
+    Every whole page of the sites closes one of them (saved pages of 2017 to 2026), some with scripts behind it; a
+    closing tag that a script holds as text does not count. Fragments and JSON open none: see :func:`left_open`.
+    """
+    if not body[:_TOP].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") or not _OPENED.search(body, 0, _TOP):
+        return False
+    ends = deque((match.start() for match in _CLOSED.finditer(body)), _LAST_TAGS)
+    return all(_in_script(body, end) for end in ends)
+
+
+def _in_script(body: bytes, place: int) -> bool:
+    start = body.rfind(b"<script", 0, place)
+    return start >= 0 and body.find(b"</script", start, place) < 0
+
+
+def left_open(text: str, tag: str) -> bool:
+    """Whether a fragment ends inside a tag, or inside an element (``li``, say) that its site always closes."""
+    if text.rfind("<") > text.rfind(">"):
+        return True
+    opened, closed = (len(re.findall(rf"{mark}{tag}[\s>]", text, re.IGNORECASE)) for mark in ("<", "</"))
+    return opened > closed
 
 
 def scripts(text: str) -> Iterator[tuple[dict[str, str], str]]:
@@ -117,7 +145,7 @@ def attributes(tag: str) -> dict[str, str]:
 
 def squeezed(text: str | None) -> str | None:
     """Text with its white space folded, None when nothing is left."""
-    return _SPACES.sub(" ", text or "").strip() or None
+    return " ".join((text or "").split()) or None
 
 
 def text_of(markup: str | None) -> str | None:

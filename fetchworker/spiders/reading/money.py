@@ -55,23 +55,23 @@ _PLAIN = re.compile(r"-?\d{1,30}(?:\.\d{1,20})?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount; ``value`` is a decimal string, ``currency`` an ISO-4217 code."""
+    """An amount; ``value`` is a decimal string, ``currency`` an ISO-4217 code, None for a ``$`` of unknown country."""
 
     value: str
-    currency: str
+    currency: str | None
 
 
-def amounts(text: str | None, *, dollar: str = "USD") -> list[Money]:
+def amounts(text: str | None, *, dollar: str | None = None) -> list[Money]:
     """The amounts in a text, in order; numbers without a currency are none.
 
     Args:
         text: what a page shows, such as ``EUR 17,72 bis EUR 18,66``.
-        dollar: the currency that a bare ``$`` means there.
+        dollar: the currency that a bare ``$`` means there, None when nobody says (:mod:`.dollars`).
     """
     return list(_amounts(text or "", dollar))
 
 
-def amount(text: str | None, *, dollar: str = "USD") -> Money | None:
+def amount(text: str | None, *, dollar: str | None = None) -> Money | None:
     """The first amount in a text."""
     return next(_amounts(text or "", dollar), None)
 
@@ -104,7 +104,7 @@ def _plain(value: Any) -> str | None:
         return None
 
 
-def _amounts(text: str, dollar: str) -> Iterator[Money]:
+def _amounts(text: str, dollar: str | None) -> Iterator[Money]:
     for match in _AMOUNT.finditer(text):
         sign = match["before"] or match["after"]
         code = dollar if sign == "$" else _SIGNS.get(sign, sign)

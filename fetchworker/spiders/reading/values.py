@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.items import LARGEST
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -66,14 +68,14 @@ def ident(value: Any) -> str | None:
 
 
 def count(value: Any) -> int | None:
-    """A count; -1 (hidden) and other negatives are unknown."""
+    """A count; -1 (hidden) and other negatives are unknown, and so is what no counter of 64 bits holds."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
         value = int(value)
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if isinstance(value, int) and 0 <= value <= LARGEST else None
 
 
 def flag(value: Any) -> bool | None:
@@ -81,9 +83,9 @@ def flag(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def seconds(value: Any) -> float | None:
-    """A duration."""
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+def measure(value: Any) -> float | None:
+    """A number that is no count: a duration, a rate."""
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST
     return float(value) if good else None
 
 

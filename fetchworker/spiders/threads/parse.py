@@ -2,7 +2,7 @@
 
 Each reads a body by its shape, whichever way it was asked for and whichever year it comes from. A page that lacks what
 the operation promises is a :class:`~fetchworker.errors.ContractError`, one that leaves everything to scripts an
-:class:`~fetchworker.errors.OutcomeError` (``challenge``).
+:class:`~fetchworker.errors.OutcomeError` (``challenge``); so is the list of a private account (``private``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker import items
 from fetchworker.contracts import Call, Page, Parsed
-from fetchworker.errors import ContractError
+from fetchworker.errors import ContractError, OutcomeError
 from fetchworker.spiders.metafamily.body import Body, read
 from fetchworker.spiders.reading.values import count
 from fetchworker.spiders.threads import parse_post, parse_shapes, parse_shell
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from fetchworker.items import Item
     from fetchworker.spiders.metafamily.relay import Document
 
-#: ``partial`` of the list of a private account, and of an account whose facts could not be had
-PRIVATE, NAME_ONLY = "private", "name_only"
+#: ``partial`` of an account whose facts could not be had
+NAME_ONLY = "name_only"
 #: the cursor of a page that told an account's number and nothing else, before the cursor that was asked for
 RESOLVED = "resolved:"
 _PAGE = re.compile(r"<(?:html|head|script|body)\b", re.IGNORECASE)
@@ -84,7 +84,8 @@ def _of_account(page: Page, call: Call[Any], path: str, what: str) -> Parsed:
         first = [] if call.state.get("told") else told
         return Parsed([*first, *_listed(found)], found.cursor, state | {"told": True})
     if told and told[0].private:
-        return Parsed([*told, items.Page.draft(exhausted=True, partial=PRIVATE)])
+        evidence = ["threads_private_account"]
+        raise OutcomeError("private", f"the account is private: guests are shown none of its {what}", evidence=evidence)
     if state:
         return Parsed(told, f"{RESOLVED}{call.cursor or ''}", state | {"told": bool(told)})
     raise _nothing(body, path, what)

@@ -9,7 +9,7 @@ import orjson
 from fetchworker.errors import ContractError
 from fetchworker.items import Media
 from fetchworker.spiders.reading import addresses, html
-from fetchworker.spiders.reading.values import count, flag, instant, link, mapping, seconds, text
+from fetchworker.spiders.reading.values import count, flag, instant, link, mapping, measure, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +84,7 @@ def film(info: Mapping[str, Any]) -> Media | None:
         url=address,
         width=count(info.get("width")),
         height=count(info.get("height")),
-        duration=seconds(info.get("duration")),
+        duration=measure(info.get("duration")),
     )
 
 
@@ -96,8 +96,7 @@ def day(value: Any) -> str | None:
 
 def share(value: Any) -> float | None:
     """A rate, as the site gives it."""
-    good = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return float(value) if good else None
+    return measure(value)
 
 
 def told(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fetchworker.items import Trend, TrendPoint
+from fetchworker.items import LARGEST, Trend, TrendPoint
 from fetchworker.spiders.reading.values import count, dig, ident, link, mapping, sequence, text
 from fetchworker.spiders.tiktok_ads.parse_body import day, share
 
@@ -137,4 +137,5 @@ def _path(raw: Mapping[str, Any]) -> list[str]:
 
 
 def _number(value: Any) -> int | float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    good = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return value if good else None

@@ -12,7 +12,7 @@ import orjson
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import Page as PageItem
-from fetchworker.items import SearchPage
+from fetchworker.items import SearchPage, plain
 from fetchworker.spiders.tiktok_shop import contract, parse_product, parse_reviews, parse_search
 from fetchworker.spiders.tiktok_shop.parse_page import body
 
@@ -114,4 +114,4 @@ def _fresh(items: Iterable[Any], call: Call[Any]) -> tuple[list[Item], list[str]
 
 
 def _dumped(after: Mapping[str, Any]) -> str:
-    return orjson.dumps(after, option=orjson.OPT_SORT_KEYS).decode()
+    return orjson.dumps(plain(after), option=orjson.OPT_SORT_KEYS).decode()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from fetchworker.errors import ContractError
+from fetchworker.items import plain
 from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.values import dig, mapping, sequence, text
 from fetchworker.spiders.tiktok_shop import contract
@@ -64,7 +65,7 @@ class Body:
 
     def visit(self) -> dict[str, Any]:
         """What the site says of the visitor: a cheap sign of how long it will go on serving this one."""
-        found = {name: dig(self.record, *path) for name, path in _VISIT.items()}
+        found = {name: plain(dig(self.record, *path)) for name, path in _VISIT.items()}
         return {name: value for name, value in found.items() if value not in (None, "", [])}
 
 

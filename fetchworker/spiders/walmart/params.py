@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, alone
-from fetchworker.spiders.arguments import matching
+from fetchworker.spiders.arguments import matching, words
 from fetchworker.spiders.walmart import contract
 
 _ITEM = re.compile(rf"{contract.ITEM}\Z")
@@ -26,13 +26,6 @@ def _domain(value: Any) -> Any:
     if f"walmart.{word}" not in contract.DOMAINS:
         raise ValueError(f"must be one of {', '.join(contract.DOMAINS)}")
     return f"walmart.{word}"
-
-
-def _query(value: Any) -> Any:
-    found = " ".join(str(value).split()) if isinstance(value, str | int) else value
-    if found == "":
-        raise ValueError("must not be empty")
-    return found
 
 
 def _search_address(value: Any) -> Any:
@@ -62,7 +55,7 @@ PageNumber = Annotated[
 class SearchParams(Paged):
     """What to look for, and where."""
 
-    query: Annotated[str | None, BeforeValidator(_query), Field(default=None, description="words to look for")] = None
+    query: Annotated[str | None, BeforeValidator(words), Field(default=None, description="words to look for")] = None
     domain: Domain = contract.DOMAIN
     sort: Literal[contract.SORTS] | None = Field(default=None, description="order of the results")  # type: ignore[valid-type]  # the words stand in the contract
     price_min: Price = None

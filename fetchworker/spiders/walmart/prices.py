@@ -26,7 +26,7 @@ def shown(value: Any, currency: str | None) -> str | None:
 
 def amounts(value: Any, currency: str | None) -> list[str]:
     """All amounts of a text but zeros."""
-    told = money.amounts(text(value), dollar=currency or "USD")
+    told = money.amounts(text(value), dollar=currency)
     return [amount.value for amount in told if Decimal(amount.value) > 0]
 
 

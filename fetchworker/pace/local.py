@@ -1,4 +1,4 @@
-"""How fast a site is asked: when the next request may start (pure but its clock), and waits that hold no place.
+"""How fast a process asks a site: when the next request may start (pure but its clock), and waits that hold no place.
 
 A *lane* is what shares one pace: a host, or one exit at a host where the site counts visitors by their address. What is
 asked of the host as a whole (robots.txt's Crawl-delay, Retry-After with 503) holds for all its lanes.
@@ -12,8 +12,12 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from fetchworker.pace.shared import Lane
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fetchworker.pace.turns import Turns
 
 #: the exit of requests that use no proxy
 DIRECT = "direct"
@@ -27,11 +31,9 @@ _MANY_GAPS = 65_536
 _TICK = 1.0
 _WHOLE_HOST = ""
 
-Key = tuple[str, str]
-
 
 @dataclass(slots=True)
-class _Lane:
+class _State:
     """``ready`` is when the next request may start, ``starts`` when the last ones did."""
 
     ready: float = 0.0
@@ -45,6 +47,7 @@ class Pace:
         per: whose the ceiling is: the ``host``'s (all requests to it wait for each other) or each ``identity``'s, which
             a site tells by its exit.
         per_minute: how many requests of a lane may start within any minute; None: no ceiling.
+        turns: where all workers of the site keep its pace together; None: this one keeps it by itself.
         clock: seconds, never going back.
     """
 
@@ -53,19 +56,30 @@ class Pace:
         per: Literal["host", "identity"] = "host",
         *,
         per_minute: int | None = None,
+        turns: Turns | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.by_identity = per == "identity"
-        self._ceiling = per_minute
+        self.per_minute = per_minute
+        self.turns = turns
+        self._always = turns is not None and turns.always
         self._clock = clock
-        self._lanes: dict[Key, _Lane] = {}
+        self._lanes: dict[Lane, _State] = {}
         self._full = _MANY  # so many lanes, and it is looked which may go
         self._gaps: OrderedDict[str, float] = OrderedDict()  # the longest unasked first
 
     @property
     def free(self) -> bool:
         """Whether nothing holds any request back, now or after the next start (but a delay)."""
-        return not self._lanes and not self._ceiling and not self._gaps
+        return not (self._lanes or self.per_minute or self._gaps or self._always)
+
+    def lane(self, host: str, exit_: str) -> Lane:
+        """Where a request belongs."""
+        return Lane(host, exit_ if self.by_identity else _WHOLE_HOST)
+
+    def gap(self, host: str) -> float:
+        """Seconds between the starts of two requests to the host (see :meth:`space`)."""
+        return self._gaps.get(host, 0.0)
 
     def wait(self, host: str, exit_: str) -> float:
         """Seconds until a request may start; 0 or less: now."""
@@ -78,21 +92,25 @@ class Pace:
     def started(self, host: str, exit_: str, delay: float) -> None:
         """A request starts; the lane's next one may ``delay`` seconds later."""
         now, gap = self._clock(), self._gaps.get(host)
-        if delay or self._ceiling:
-            lane = self._lane(self._own(host, exit_))
+        if delay or self.per_minute:
+            lane = self._lane(self.lane(host, exit_))
             lane.ready = max(lane.ready, now + delay)
-            if self._ceiling:
+            if self.per_minute:
                 lane.starts.append(now)
         if gap:
             self._gaps.move_to_end(host)
-            whole = self._lane((host, _WHOLE_HOST))
+            whole = self._lane(Lane(host))
             whole.ready = max(whole.ready, now + gap)
 
     def pause(self, host: str, exit_: str | None, seconds: float) -> None:
         """No request of the exit's lane (None: to the host at all) may start for so long."""
-        if seconds > 0:
-            lane = self._lane((host, _WHOLE_HOST) if exit_ is None else self._own(host, exit_))
-            lane.ready = max(lane.ready, self._clock() + seconds)
+        if seconds <= 0:
+            return
+        own = Lane(host) if exit_ is None else self.lane(host, exit_)
+        lane = self._lane(own)
+        lane.ready = max(lane.ready, self._clock() + seconds)
+        if self.turns is not None:
+            self.turns.pause(own, seconds, whole_host=exit_ is None)
 
     def space(self, host: str, seconds: float) -> None:
         """At least so many seconds lie between the starts of two requests to the host from now on."""
@@ -101,27 +119,24 @@ class Pace:
         if len(self._gaps) > _MANY_GAPS:
             self._gaps.popitem(last=False)
 
-    def _own(self, host: str, exit_: str) -> Key:
-        return host, exit_ if self.by_identity else _WHOLE_HOST
+    def _keys(self, host: str, exit_: str) -> tuple[Lane, ...]:
+        return (Lane(host), Lane(host, exit_)) if self.by_identity else (Lane(host),)
 
-    def _keys(self, host: str, exit_: str) -> tuple[Key, ...]:
-        return ((host, _WHOLE_HOST), (host, exit_)) if self.by_identity else ((host, _WHOLE_HOST),)
-
-    def _lane(self, key: Key) -> _Lane:
+    def _lane(self, key: Lane) -> _State:
         lane = self._lanes.get(key)
         if lane is None:
             if len(self._lanes) >= self._full:
                 self._forget()
-            lane = self._lanes[key] = _Lane()
+            lane = self._lanes[key] = _State()
         return lane
 
-    def _lane_wait(self, lane: _Lane, now: float) -> float:
-        if self._ceiling is None:
+    def _lane_wait(self, lane: _State, now: float) -> float:
+        if self.per_minute is None:
             return lane.ready - now
         # the same sum as below: a difference may round to the other side of the minute
         while lane.starts and lane.starts[0] + MINUTE <= now:
             lane.starts.popleft()
-        full = lane.starts[-self._ceiling] + MINUTE if len(lane.starts) >= self._ceiling else now
+        full = lane.starts[-self.per_minute] + MINUTE if len(lane.starts) >= self.per_minute else now
         return max(lane.ready, full) - now
 
     def _forget(self) -> None:

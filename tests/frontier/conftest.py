@@ -1,0 +1,1 @@
+"""A Redis for the frontier's tests."""
