@@ -19,9 +19,9 @@ TWISTED_REACTOR_ENABLED = False
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 
 # ── 2. The spider makes a request, the scheduler keeps it ────────────────────────────────────────────────────────────
-# A crawl with arguments is private: Scrapy's own queue, in memory. Without arguments the spider serves the shared
-# queue in Redis; Runtime then puts scrapy-redis's scheduler here (SCHEDULER, SCHEDULER_SERIALIZER=JSON, …).
-SCHEDULER = "fetchworker.frontier.private.Scheduler"  # in memory; what is left in the end is in the failures
+# A crawl with arguments has a private queue; without any the spider serves the one that all workers of its site share.
+# Both are in Redis, where requests are leased: Runtime puts that scheduler here (fetchworker.frontier.scheduler).
+SCHEDULER = "fetchworker.frontier.private.Scheduler"  # for FETCHWORKER_FRONTIER=memory
 SCHEDULER_IDLE_BEFORE_CLOSE = 0  # seconds without seeds and work before a shared spider ends; 0: never
 CONCURRENT_REQUESTS = 32  # at once in this process
 URLLENGTH_LIMIT = 0  # signed addresses are long; Scrapy's default drops them with a log line

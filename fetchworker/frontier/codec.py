@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgpack
 from scrapy import Request, Spider
 from scrapy_redis.spiders import RedisMixin
 
@@ -18,7 +19,9 @@ from fetchworker.errors import CorruptEntryError, UnqueueableError
 from fetchworker.frontier.values import pack, packed_value, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    _Field = tuple[str, Callable[[Any, str, Spider], Any]]
 
 #: the meta key of an unstored identity that a redirect or a warm-up carries on
 CARRIED = "fw_identity"
@@ -103,6 +106,15 @@ def decode(raw: bytes, spider: Spider, *, priority: int = 0) -> Request:
 
 
 def _fields(raw: bytes, spider: Spider) -> dict[str, Any]:
+    bits, url, written = _split(raw)
+    fields: dict[str, Any] = {"url": _text(url, "url", spider), "dont_filter": bool(bits & _DONT_FILTER)}
+    for (field, read), value in written:
+        fields[field] = read(value, field, spider)
+    return fields
+
+
+def _split(raw: bytes) -> tuple[int, Any, Iterable[tuple[_Field, Any]]]:
+    """The bits, the URL, and the other fields as they are written."""
     if raw[:1] != bytes((_FORMAT,)):
         raise CorruptEntryError(f"the entry begins with {raw[:1]!r}: no format of this version")
     found = unpack(memoryview(raw)[1:])
@@ -114,14 +126,41 @@ def _fields(raw: bytes, spider: Spider) -> dict[str, Any]:
     named = _named(bits)
     if len(values) != len(named):
         raise CorruptEntryError(f"the entry has {len(values)} values for {len(named)} fields")
-    fields: dict[str, Any] = {"url": _text(url, "url", spider), "dont_filter": bool(bits & _DONT_FILTER)}
-    for (field, read), value in zip(named, values, strict=True):
-        fields[field] = read(value, field, spider)
-    return fields
+    return bits, url, zip(named, values, strict=True)
+
+
+def fields_of(raw: bytes) -> dict[str, Any]:
+    """The fields of an entry as they are written (callbacks by name), for people to look at; not checked further.
+
+    Raises:
+        CorruptEntryError: it is no entry of this format.
+    """
+    try:
+        bits, url, fields = _split(raw)
+    except CorruptEntryError:
+        raise
+    except Exception as exc:  # whatever msgpack says of it
+        raise CorruptEntryError(f"the entry is no request: {type(exc).__name__}: {exc!s:.200}") from exc
+    found = {"url": url, **{field: value for (field, _), value in fields}}
+    return found | ({"dont_filter": True} if bits & _DONT_FILTER else {})
+
+
+def url_of(head: bytes) -> str | None:
+    """The address of an entry of which only the beginning is at hand; None when it cannot be read."""
+    unpacker = msgpack.Unpacker(strict_map_key=True)
+    unpacker.feed(head[1:])
+    try:
+        if head[:1] == bytes((_FORMAT,)) and unpacker.read_array_header() > 1:
+            unpacker.skip()
+            url = unpacker.unpack()
+            return url if type(url) is str else None
+    except Exception:  # noqa: BLE001  # whatever msgpack says of it
+        return None
+    return None
 
 
 @cache
-def _named(bits: int) -> list[tuple[str, Callable[[Any, str, Spider], Any]]]:
+def _named(bits: int) -> list[_Field]:
     """The fields that bits stand for; there are 2048 sets of them."""
     return [(field, read) for place, (field, read) in enumerate(_READERS) if read is not None and bits >> place & 1]
 

