@@ -12,6 +12,8 @@ from fetchworker.errors import CorruptEntryError
 Kind = Literal["request", "seed"]
 _KINDS: dict[int, Kind] = {ord("r"): "request", ord("s"): "seed"}
 _HEAD = 3
+#: characters of a reason that are kept
+_REASON = 2000
 #: a request that has not failed and was not handed out yet
 FRESH = b"r\x00\x00"
 
@@ -78,7 +80,7 @@ class Move:
     def packed(self) -> tuple[Any, ...]:
         """As the scripts take it."""
         if self.dead is not None:
-            return self.token, "x", self.dead
+            return self.token, "x", self.dead[:_REASON].encode("utf-8", "replace")
         return (self.token, "b") if self.delay is None else (self.token, "d", self.delay)
 
 

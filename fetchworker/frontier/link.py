@@ -69,17 +69,21 @@ class Link:
         return found
 
 
-def names_of(crawler: Crawler, crawl_id: str | None) -> Namespace:
-    """The namespace that scrapy-redis's settings name, or its kind of spider.
+def names_of(settings: BaseSettings, spider: str, crawl_id: str | None, *, seeds: str | None = None) -> Namespace:
+    """The namespace that scrapy-redis's settings name.
+
+    Args:
+        settings: Scrapy's.
+        spider: the spider's name.
+        crawl_id: of a private namespace; None for the shared one.
+        seeds: the key of seeds that the spider names itself.
 
     Raises:
         ConfigError: naming the setting.
     """
-    settings = crawler.settings
     renamed = {setting: settings.get(setting) for setting in (SEEDS_KEY, QUEUE_KEY, SEEN_KEY)}
-    renamed[SEEDS_KEY] = seeds_key(crawler.spider) or renamed[SEEDS_KEY]
-    names = {name: str(value) for name, value in renamed.items() if value}
-    return namespace(crawler.spidercls.name, crawl_id, names=names)
+    renamed[SEEDS_KEY] = seeds or renamed[SEEDS_KEY]
+    return namespace(spider, crawl_id, names={name: str(value) for name, value in renamed.items() if value})
 
 
 def terms_of(environment: Environment) -> Terms:
@@ -134,7 +138,7 @@ def _from_settings(crawler: Crawler) -> Link:
             end_of_patience(crawler)
 
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
-    names = names_of(crawler, environment.crawl_id)
+    names = names_of(settings, crawler.spidercls.name, environment.crawl_id, seeds=seeds_key(crawler.spider))
     return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker)
 
 

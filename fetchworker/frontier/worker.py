@@ -183,6 +183,9 @@ class Worker:
                     await self._turn()
         except RedisUnavailableError:
             return  # the vigil ends the crawl
+        except Exception as exc:  # nobody else would hear of it, and the crawl would hold its leases for ever
+            logger.exception("a bug of ours: the queue of %s cannot be told any more", self.frontier.names)
+            self._vigil.give_up(exc)
 
     async def _next_event(self) -> None:
         """Something to tell or to ask for; while the queue gives nothing, a look now and then."""
