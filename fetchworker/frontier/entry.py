@@ -141,6 +141,7 @@ class Answer:
         new: how many children were no duplicates.
         started: how many requests of start() are queued; -1 when none were told.
         due: seconds until something that was put off falls due; None when nothing waits.
+        suspects: requests that workers went down with, which wait for a worker that has nothing else.
     """
 
     taken: list[Leased]
@@ -149,6 +150,7 @@ class Answer:
     new: int
     started: int
     due: float | None
+    suspects: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ class Dead:
 
 def read_answer(raw: bytes) -> Answer:
     """What the turn script answered."""
-    taken, finished, moved, new, started, due = msgpack.unpackb(raw, raw=True)
+    taken, finished, moved, new, started, due, suspects = msgpack.unpackb(raw, raw=True)
     return Answer(
         [Leased(token.decode(), int(level), entry) for token, level, entry in taken or ()],
         [bool(one) for one in finished or ()],
@@ -191,6 +193,7 @@ def read_answer(raw: bytes) -> Answer:
         int(new),
         int(started),
         None if due < 0 else due / 1000,
+        int(suspects),
     )
 
 
