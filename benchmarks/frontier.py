@@ -89,7 +89,10 @@ class Bench:
         return PriorityQueue(self.sync, SPIDER, "%(spider)s:requests")
 
     def memory(self) -> int:
-        return int(self.sync.info("memory")["used_memory"])
+        """Bytes in use, once Redis has freed what was dropped before."""
+        while (found := self.sync.info("memory"))["lazyfree_pending_objects"]:
+            time.sleep(0.01)
+        return int(found["used_memory"])
 
     def server_cpu(self) -> float:
         used = self.sync.info("cpu")
