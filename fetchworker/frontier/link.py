@@ -70,16 +70,29 @@ class Link:
 
 
 def names_of(crawler: Crawler, crawl_id: str | None) -> Namespace:
-    """The namespace that scrapy-redis's settings name, or its kind of spider.
+    """The namespace of a crawl: as scrapy-redis's settings name it, or its kind of spider.
 
     Raises:
         ConfigError: naming the setting.
     """
-    settings = crawler.settings
+    return settled_names(crawler.settings, crawler.spidercls.name, crawl_id, seeds=seeds_key(crawler.spider))
+
+
+def settled_names(settings: BaseSettings, spider: str, crawl_id: str | None, *, seeds: str | None = None) -> Namespace:
+    """The namespace that settings name.
+
+    Args:
+        settings: with scrapy-redis's names of keys.
+        spider: the spider's name.
+        crawl_id: of a private namespace.
+        seeds: the key that the spider itself reads seeds from.
+
+    Raises:
+        ConfigError: naming the setting.
+    """
     renamed = {setting: settings.get(setting) for setting in (SEEDS_KEY, QUEUE_KEY, SEEN_KEY)}
-    renamed[SEEDS_KEY] = seeds_key(crawler.spider) or renamed[SEEDS_KEY]
-    names = {name: str(value) for name, value in renamed.items() if value}
-    return namespace(crawler.spidercls.name, crawl_id, names=names)
+    renamed[SEEDS_KEY] = seeds or renamed[SEEDS_KEY]
+    return namespace(spider, crawl_id, names={name: str(value) for name, value in renamed.items() if value})
 
 
 def terms_of(environment: Environment) -> Terms:

@@ -15,7 +15,7 @@ from scrapy.spiderloader import get_spider_loader
 from fetchworker.config import command_line, load_environment
 from fetchworker.config.environment import Name
 from fetchworker.errors import ArgumentError, RedisUnavailableError
-from fetchworker.frontier.link import endpoint_of, names_of, terms_of
+from fetchworker.frontier.link import endpoint_of, settled_names, terms_of
 from fetchworker.frontier.report import private_ids
 from fetchworker.frontier.store import Frontier
 from fetchworker.redis import connect, wait_for_redis
@@ -44,7 +44,7 @@ class Place:
 
     def names(self, site: str, crawl_id: str | None = None) -> Namespace:
         """The namespace of a site, or of one of its crawls."""
-        return names_of(self.settings, site, crawl_id)
+        return settled_names(self.settings, site, crawl_id)
 
     def frontier(self, names: Namespace) -> Frontier:
         """The queue of a namespace."""
