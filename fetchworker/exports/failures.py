@@ -6,6 +6,7 @@ Files under ``<state dir>/crawls/<crawl id>/``, made at the first line: ``failur
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class CrawlRecords:
         """The number of lines written: 0 for a lost one."""
         stamped = {"at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **record}
         try:
-            self._file(path).write(orjson.dumps(stamped, default=str) + b"\n")
+            self._file(path).write(_line(stamped))
         except ExportError as exc:
             self._lost(exc)
             return 0
@@ -86,3 +87,10 @@ class CrawlRecords:
             except ExportError as exc:
                 self._lost(exc)
         self._files.clear()
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(record, default=str) + b"\n"
+    except TypeError:  # half a character, a number beyond 64 bits, nesting without end
+        return json.dumps(record, default=str).encode() + b"\n"

@@ -37,7 +37,8 @@ class Bell:
     async def wait(self, names: Namespace, *, others: asyncio.Event, limit: float | None = None) -> None:
         """Return when the namespace may hold something, when ``others`` is set, or after ``limit`` seconds."""
         rung, root = asyncio.Event(), names.root
-        self._waiting[rung] = (names.queue, names.seeds, f"{root}:delayed", f"{root}:workers", f"{root}:committed")
+        others_ = (f"{root}:{name}" for name in ("delayed", "workers", "committed", "suspects"))
+        self._waiting[rung] = (names.queue, names.seeds, *others_)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._look())
         tasks = [asyncio.create_task(rung.wait()), asyncio.create_task(others.wait())]

@@ -12,6 +12,8 @@ from fetchworker.errors import CorruptEntryError
 Kind = Literal["request", "seed"]
 _KINDS: dict[int, Kind] = {ord("r"): "request", ord("s"): "seed"}
 _HEAD = 3
+#: characters of a reason that are kept
+_REASON = 2000
 #: a request that has not failed and was not handed out yet
 FRESH = b"r\x00\x00"
 
@@ -78,7 +80,7 @@ class Move:
     def packed(self) -> tuple[Any, ...]:
         """As the scripts take it."""
         if self.dead is not None:
-            return self.token, "x", self.dead
+            return self.token, "x", self.dead[:_REASON].encode("utf-8", "replace")
         return (self.token, "b") if self.delay is None else (self.token, "d", self.delay)
 
 
@@ -139,6 +141,7 @@ class Answer:
         new: how many children were no duplicates.
         started: how many requests of start() are queued; -1 when none were told.
         due: seconds until something that was put off falls due; None when nothing waits.
+        suspects: requests that workers went down with, which wait for a worker that has nothing else.
     """
 
     taken: list[Leased]
@@ -147,6 +150,7 @@ class Answer:
     new: int
     started: int
     due: float | None
+    suspects: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,7 @@ class Dead:
 
 def read_answer(raw: bytes) -> Answer:
     """What the turn script answered."""
-    taken, finished, moved, new, started, due = msgpack.unpackb(raw, raw=True)
+    taken, finished, moved, new, started, due, suspects = msgpack.unpackb(raw, raw=True)
     return Answer(
         [Leased(token.decode(), int(level), entry) for token, level, entry in taken or ()],
         [bool(one) for one in finished or ()],
@@ -189,6 +193,7 @@ def read_answer(raw: bytes) -> Answer:
         int(new),
         int(started),
         None if due < 0 else due / 1000,
+        int(suspects),
     )
 
 

@@ -10,6 +10,7 @@ root                           ``{<spider>:start_urls}``, the shared one; ``{<sp
 ``<root>:requests:<number>``   list: the entries of a priority, first in, first out
 ``<root>:waiting``             sorted set: priority → when (ms) it was last served
 ``<root>:delayed``             sorted set: ``<token>:<priority>:<entry>`` → when (ms) it falls due
+``<root>:suspects``            list: ``<priority>:<entry>`` of what is handed out alone, as workers went down with it
 ``<root>:workers``             sorted set: worker → when (ms) its leases lapse
 ``<root>:work:<worker>``       hash: token of a lease → ``<since ms>:<priority>:<entry>``
 ``<root>:calls``               hash: worker → its last call and what that handed out

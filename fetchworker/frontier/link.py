@@ -70,22 +70,16 @@ class Link:
 
 
 def names_of(crawler: Crawler, crawl_id: str | None) -> Namespace:
-    """The namespace of a crawl: as scrapy-redis's settings name it, or its kind of spider.
+    """The namespace that scrapy-redis's settings name, or its kind of spider.
 
     Raises:
         ConfigError: naming the setting.
     """
-    return settled_names(crawler.settings, crawler.spidercls.name, crawl_id, seeds=seeds_key(crawler.spider))
+    return names_in(crawler.settings, crawler.spidercls.name, crawl_id, seeds=seeds_key(crawler.spider))
 
 
-def settled_names(settings: BaseSettings, spider: str, crawl_id: str | None, *, seeds: str | None = None) -> Namespace:
-    """The namespace that settings name.
-
-    Args:
-        settings: with scrapy-redis's names of keys.
-        spider: the spider's name.
-        crawl_id: of a private namespace.
-        seeds: the key that the spider itself reads seeds from.
+def names_in(settings: BaseSettings, spider: str, crawl_id: str | None, *, seeds: str | None = None) -> Namespace:
+    """The same without a crawl; ``seeds``: the key of seeds that the spider names itself.
 
     Raises:
         ConfigError: naming the setting.

@@ -85,6 +85,12 @@ class Vigil:
         self._open.clear()
         self._task = asyncio.get_running_loop().create_task(self._watch(error))
 
+    def give_up(self, error: BaseException) -> None:
+        """What uses Redis is broken, and nothing is to be waited for."""
+        self._lose(RedisUnavailableError(f"the queue cannot go on: {_told(error)}"))
+        self._changed()
+        self._open.set()
+
     async def wait(self) -> None:
         """Return when Redis is worth asking again.
 

@@ -98,6 +98,8 @@ class Worker:
         self._dry = False
         self._empty_since: float | None = None
         self._backlog_since: float | None = None
+        #: since when there are requests that must be worked on alone, or when this worker had one last
+        self._suspects_since: float | None = None
         self.room = asyncio.Event()
         self.room.set()
         self.drained = asyncio.Event()
@@ -183,6 +185,9 @@ class Worker:
                     await self._turn()
         except RedisUnavailableError:
             return  # the vigil ends the crawl
+        except Exception as exc:  # nobody else would hear of it, and the crawl would hold its leases for ever
+            logger.exception("a bug of ours: the queue of %s cannot be told any more", self.frontier.names)
+            self._vigil.give_up(exc)
 
     async def _next_event(self) -> None:
         """Something to tell or to ask for; while the queue gives nothing, a look now and then."""
@@ -207,7 +212,14 @@ class Worker:
         return self._dry and not (self.leases or self.untold)
 
     def _wanted(self) -> int:
-        return self._ahead - self.ready if self._leasing and self.ready * 2 <= self._ahead else 0
+        if not self._leasing or self._makes_room():
+            return 0
+        return self._ahead - self.ready if self.ready * 2 <= self._ahead else 0
+
+    def _makes_room(self) -> bool:
+        """Whether requests that must be worked on alone have waited for long enough."""
+        since = self._suspects_since
+        return since is not None and bool(self.leases) and time.monotonic() - since >= self.frontier.terms.aging
 
     async def _turn(self) -> None:
         news, taken_in = self._gather()
@@ -217,6 +229,10 @@ class Worker:
         answer, repeated = await self._ask(news, want)
         taken_in()
         self._told(news, answer, repeated=repeated)
+        if not answer.suspects:
+            self._suspects_since = None
+        elif self._suspects_since is None or not self.leases:
+            self._suspects_since = time.monotonic()
         if want:
             self._taken(answer)
         self._count("frontier/turns", 1)

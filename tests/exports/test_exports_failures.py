@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 
 import orjson
@@ -68,3 +69,13 @@ def test_a_failure_line_holds_no_password_of_its_address(url):
 def test_an_at_sign_elsewhere_stays():
     record = failure_record(Request("https://site.example/@ann"), ValueError("no"), "x", downloaded=False)
     assert record["url"] == "https://site.example/@ann"
+
+
+@pytest.mark.parametrize("odd", ["half a character \ud800", 1 << 80, {"\udcff": [object]}])
+def test_a_failure_with_odd_values_has_its_line(tmp_path, odd):
+    records = CrawlRecords(tmp_path, lost=pytest.fail)
+    records.failure({"url": "x", "message": odd})
+    records.close()
+    [line] = records.failures_path.read_bytes().splitlines()
+    assert json.loads(line)["url"] == "x"
+    assert records.failures == 1

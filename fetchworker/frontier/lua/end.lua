@@ -21,7 +21,8 @@ for _, owner in ipairs(redis.call('ZRANGE', workers, 0, -1)) do
   redis.call('UNLINK', work(owner))
 end
 for _, token in ipairs(redis.call('LRANGE', committed, 0, -1)) do redis.call('UNLINK', stage(token)) end
-for _, key in ipairs({queue, counts, waiting, delayed, workers, calls, dead, committed, root .. ':start'}) do
+for _, key in ipairs({queue, counts, waiting, delayed, workers, calls, dead, committed, suspects,
+  root .. ':start'}) do
   redis.call('UNLINK', key)
 end
 return -1

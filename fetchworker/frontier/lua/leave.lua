@@ -12,7 +12,7 @@ local function leave(owner)
   table.sort(order, function(one, other) return one[1] > other[1] end)
   for i = 1, #order do
     local level, entry = read(order[i][2])
-    if level then into(batches, level, entry) end
+    if level then put_back(batches, level, entry, deliveries) end
     redis.call('DEL', stage(string.format('%.0f', order[i][1])))
   end
   append_all(batches, 'LPUSH')

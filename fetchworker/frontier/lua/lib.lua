@@ -5,6 +5,7 @@
 local root, queue, seen, seeds = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local counts, waiting, delayed = root .. ':counts', root .. ':waiting', root .. ':delayed'
 local workers, calls, dead, committed = root .. ':workers', root .. ':calls', root .. ':dead', root .. ':committed'
+local suspects = root .. ':suspects'
 local MANY = 1000
 -- members of a bucket on average: even one of double size stays below 512, where Redis gives up the compact form
 local BUCKET = 200
@@ -112,6 +113,17 @@ local function bumped(entry, place, most)
   return string.sub(entry, 1, place - 1) .. string.char(value) .. string.sub(entry, place + 1), value
 end
 
+-- half-way to being dead, an entry is handed out alone: if it does bring workers down, no other is blamed with it
+local function is_suspect(entry, deliveries) return string.byte(entry, 3) >= math.max(1, math.floor(deliveries / 2)) end
+
+local function put_back(batches, level, entry, deliveries)
+  if is_suspect(entry, deliveries) then
+    redis.call('RPUSH', suspects, level .. ':' .. entry)
+  else
+    into(batches, level, entry)
+  end
+end
+
 local function bury(token, level, entry, reason)
   redis.call('HSET', dead, token, cmsgpack.pack({reason, at, level, entry}))
   redis.call('HINCRBY', counts, 'dead', 1)
@@ -128,7 +140,7 @@ local function take_from(owner, most, deliveries)
       if times >= deliveries then
         bury(token, level, again, 'DELIVERIES')
       else
-        into(batches, level, again)
+        put_back(batches, level, again, deliveries)
       end
     end
     redis.call('DEL', stage(token))
@@ -146,13 +158,13 @@ local function take_from(owner, most, deliveries)
 end
 
 -- ── what falls due ────────────────────────────────────────────────────────────────────────────────────────────────
-local function wake_delayed()
+local function wake_delayed(deliveries)
   local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', at, 'LIMIT', 0, 200)
   if #due == 0 then return end
   local batches = {}
   for i = 1, #due do
     local level, entry = string.match(due[i], '^%d+:(-?%d+):(.*)$')
-    if level then into(batches, level, entry) end
+    if level then put_back(batches, level, entry, deliveries) end
   end
   redis.call('ZREM', delayed, unpack(due))
   append_all(batches, 'RPUSH')

@@ -14,12 +14,12 @@ elseif redis.call('HLEN', work(owner)) == 0 then
   redis.call('ZREM', workers, owner)
   redis.call('HDEL', calls, owner, owner .. ':loose')  -- all its calls are answered: it asks nothing else meanwhile
 end
-wake_delayed()
+wake_delayed(deliveries)
 sweep(deliveries)
 absorb(MANY)
 keep_filter()
 
-local queued, leased = 0, 0
+local queued, leased = redis.call('LLEN', suspects), 0
 for _, level in ipairs(redis.call('ZRANGE', queue, 0, -1)) do
   local length = redis.call('LLEN', queue .. ':' .. level)
   if length == 0 then

@@ -12,6 +12,16 @@ for i, level in ipairs(redis.call('ZRANGE', queue, 0, -1)) do
   levels[i] = {level, redis.call('LLEN', queue .. ':' .. level), redis.call('ZSCORE', waiting, level) or '-1'}
 end
 
+for _, held in ipairs(redis.call('LRANGE', suspects, 0, -1)) do
+  local level, place = string.match(held, '^(-?%d+):'), nil
+  for i = 1, #levels do place = levels[i][1] == level and i or place end
+  if not place then
+    place = #levels + 1
+    levels[place] = {level, 0, '-1'}
+  end
+  levels[place][2] = levels[place][2] + 1
+end
+
 local parts = 0
 local found = redis.call('ZRANGE', workers, 0, -1, 'WITHSCORES')
 for i = 1, #found, 2 do

@@ -8,7 +8,8 @@
 --           staged    {token, place, children}: children of a page with many, from this place on
 --           started   {} or {place, children}: requests of start() from this place on
 --           loose     {} or {number, children}: requests that belong to no page
--- Answer  msgpack of {taken {token, priority, entry}, finished 1|0, moved 1|0, new children, started, next due or -1}
+-- Answer  msgpack of {taken {token, priority, entry}, finished 1|0, moved 1|0, new children, started, next due or -1,
+--         suspects that wait for a worker of their own}
 -- Touches  root:counts waiting delayed workers calls dead committed start work:<owner> stage:<token>, the queue and its
 --          lists, the seen-set and its buckets, the seeds
 
@@ -45,7 +46,7 @@ for i, move in ipairs(news[2]) do
   if level then
     redis.call('DEL', stage(token))
     if kind == 'b' then
-      into(again, level, entry)
+      put_back(again, level, entry, deliveries)
     elseif kind == 'd' then
       redis.call('ZADD', delayed, at + move[3], token .. ':' .. level .. ':' .. bumped(entry, 2))
     else
@@ -88,6 +89,21 @@ local function take(level, most, own_turn)
   return #got
 end
 
+local function works_alone()
+  if redis.call('HLEN', mine) ~= 1 then return false end
+  local _, entry = read(redis.call('HVALS', mine)[1])
+  return entry and is_suspect(entry, deliveries)
+end
+
+local function hand_out_alone()
+  if want == 0 or redis.call('HLEN', mine) > 0 then return false end
+  local held = redis.call('LPOP', suspects)
+  if not held then return false end
+  local level, entry = string.match(held, '^(-?%d+):(.*)$')
+  entries[1] = {level, entry}
+  return true
+end
+
 local function hand_out()
   local starved = redis.call('ZRANGEBYSCORE', waiting, '-inf', at - aging, 'LIMIT', 0, 1)[1]
   local left = want
@@ -122,11 +138,13 @@ if last == call then
     end
   end
 elseif want > 0 or seeds_want > 0 then
-  wake_delayed()
+  wake_delayed(deliveries)
   sweep(deliveries)
   absorb(MANY)
-  hand_out()
-  if seeds_want > 0 then hand_out_seeds() end
+  if not works_alone() and not hand_out_alone() then
+    hand_out()
+    if seeds_want > 0 then hand_out_seeds() end
+  end
   local token = redis.call('HINCRBY', counts, 'token', #entries) - #entries
   for i = 1, #entries do
     local level, entry = entries[i][1], entries[i][2]
@@ -147,4 +165,5 @@ end
 keep_filter()
 redis.call('ZADD', workers, at + lease, owner)
 local due = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
-return cmsgpack.pack({taken, finished, moved, new, started, due and math.max(0, tonumber(due) - at) or -1})
+return cmsgpack.pack({taken, finished, moved, new, started, due and math.max(0, tonumber(due) - at) or -1,
+  redis.call('LLEN', suspects)})
