@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +22,10 @@ OPEN = 20.0
 #: seconds after an outage in which leases may lapse because of it
 AFTER = 3.0
 _SHOWN = 5
-#: ends of keys that an ended crawl leaves: that start() is done, and which crawls there were
-NO_WORK = (":start", ":namespaces}")
+#: how a worker begins to say that others have got its work
+LAPSED = ("this worker was silent", "a lease had lapsed")
+#: ends of keys that hold no work: that start() is done, which crawls there were, what a shared queue has seen
+NO_WORK = (":start", ":namespaces}", ":dupefilter")
 
 
 @dataclass(slots=True)
@@ -67,7 +71,8 @@ def check(run: Chaos) -> None:
         found.lack(f"things in {where} that are no page", sorted(ids.keys() - wanted))
     found.lack("pages doubled in the store", [name for name, count in stored.items() if count > 1])
     found.lack("lines that are no JSON", torn)
-    again, unexplained = _repeats(answers, run.disturbances)
+    lapses = [each for worker in run.workers for each in _lapses(worker.log, worker.number, run.options.lease)]
+    again, unexplained = _repeats(answers, run.disturbances + lapses)
     found.lack("fetched again without a reason", unexplained)
     left, counts = left_in_redis(run.redis.client())
     found.lack("kinds of work left in Redis", [f"{key} ({count})" for key, count in left.items()])
@@ -83,6 +88,7 @@ def check(run: Chaos) -> None:
         "Redis killed": kinds["redis"],
         "worker starts": sum(worker.starts for worker in run.workers),
         "tries spoilt by the upstream": run.served.spoilt,
+        "leases lapsed": len(lapses),
         "requests delivered again": counts.get("redelivered", 0),
         "pages fetched again": again,
         "share of tries spoilt": round(run.served.spoilt / max(1, run.served.spoilt + total), 3),
@@ -121,7 +127,8 @@ def _repeats(answers: dict[str, list[tuple[float, str]]], disturbances: list[Dis
     """How often pages were served again, and those for which there was no reason.
 
     A reason is a kill or stop of whoever was served before (it may not have acknowledged the page), an earlier stop of
-    either (its lease is over and it does not know), or an outage of Redis.
+    either (its lease is over and it does not know), or an outage of Redis. A worker that was silent for longer than its
+    lease because the machine had no time for it is as good as stopped.
     """
     again, wrong = 0, []
     for path, served in answers.items():
@@ -129,11 +136,31 @@ def _repeats(answers: dict[str, list[tuple[float, str]]], disturbances: list[Dis
             again += 1
             reasons = [each for each in disturbances if each.meets(before, min(now, before + OPEN))]
             held = any(each.worker in {"", first} for each in reasons)
-            late = [each for each in disturbances if each.kind == "stop" and each.meets(now - OPEN, now)]
+            late = [each for each in disturbances if each.kind in {"stop", "lapse"} and each.meets(now - OPEN, now)]
             held = held or any(each.worker in {first, second} for each in late)
             if not held:
                 wrong.append(f"{path} ({first}, {now - before:.1f} s later {second})")
     return again, wrong
+
+
+def _lapses(log: Path, number: int, lease: float) -> list[Disturbance]:
+    """When incarnations of a worker found out that they had been silent for too long, as they logged it."""
+    found, start, offset = [], 0, time.monotonic() - time.time()
+    for line in log.read_text().splitlines():
+        record = _record(line)
+        start += record.get("event", "").startswith("Scrapy ")
+        if record.get("event", "").startswith(LAPSED):
+            at = datetime.fromisoformat(record["ts"]).timestamp() + offset
+            found.append(Disturbance(at - lease, "lapse", f"{number}.{start}", until=at))
+    return found
+
+
+def _record(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:  # of something else than the log, or torn by a kill
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def left_in_redis(client: Any) -> tuple[dict[str, int], dict[str, int]]:

@@ -71,6 +71,10 @@ class Upstream:
         self._heard = heard
         self.port = 0
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
     async def start(self) -> None:
         script = str(HERE / "_chaos_upstream.py")
         self._process = await asyncio.create_subprocess_exec(
@@ -172,11 +176,10 @@ def environment(folder: Path, upstream: Upstream, server: PrivateRedis, **more: 
         "proxy": "none", "robots": "ignore", "concurrency": 16, "delay": 0, "retries": 6, "timeout": 20,
         "backoff": {"first": 0.05, "factor": 2, "max": 1, "retry_after_max": 1},
     }  # fmt: skip
-    (folder / "sites.yaml").write_text(json.dumps({"sites": {"chaos": entry}}))
+    (folder / "sites.yaml").write_text(json.dumps({"sites": {"chaos": entry, "seeds": entry}}))
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("FETCHWORKER_", "REDIS_URL"))}
     return clean | {
         "PYTHONPATH": str(HERE),
-        "CHAOS_URL": f"http://127.0.0.1:{upstream.port}",
         "FETCHWORKER_EGRESS_ALLOW": f"127.0.0.1:{upstream.port}",
         "FETCHWORKER_SITES_FILE": str(folder / "sites.yaml"),
         "FETCHWORKER_STATE_DIR": str(folder / "state"),

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy import Request, Spider
+from scrapy_redis.spiders import RedisSpider
 
 from fetchworker import settings
 from fetchworker.items import Post
@@ -54,3 +55,11 @@ class ChaosSpider(Spider):
             fetched_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             text=f"{kind} {number}",
         )
+
+
+class SeedsSpider(RedisSpider):
+    """The same, from seeds of the queue that all workers of the spider share."""
+
+    name = "seeds"
+    custom_settings = ChaosSpider.custom_settings
+    parse, parse_leaf, item = ChaosSpider.parse, ChaosSpider.parse_leaf, ChaosSpider.item

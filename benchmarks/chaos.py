@@ -1,13 +1,14 @@
 """Kills workers and Redis in the midst of a crawl, and counts what is lost or doubled: nothing may be.
 
     python benchmarks/chaos.py [--pages N] [--workers N] [--kills N] [--stops N] [--redis-kills N] [--faults SHARE]
-                               [--seed N] [--lease S] [--frontier fetchworker|scrapy-redis] [--folder PATH] …
+                               [--seed N] [--lease S] [--shared] [--frontier fetchworker|scrapy-redis] …
 
-Workers crawl a tree of pages on loopback in one namespace, into one database and a JSON lines file each. A share of the
-upstream's tries fails (503, reset, torn body, slow). Workers are killed (SIGKILL) and started again, or stand still
-(SIGSTOP) for longer than their lease; Redis is killed and started again with its append-only file. All of it happens
-when the upstream has served a number of pages that the seed picks. Exit code 1 when a page is missing or doubled,
-when a page was fetched again without a kill, stop or outage that explains it, or when something is left in Redis.
+Workers crawl a tree of pages on loopback in one namespace (the crawl's, or with ``--shared`` the spider's, from seeds)
+into one database and a JSON lines file each. A share of the upstream's tries fails (503, reset, torn body, slow).
+Workers are killed (SIGKILL) and started again, or stand still (SIGSTOP) for longer than their lease; Redis is killed
+and started again with its append-only file. All of it happens when the upstream has served a number of pages that the
+seed picks. Exit code 1 when a page is missing or doubled, when a page was fetched again without a kill, stop, outage or
+lapsed lease that explains it, or when something is left in Redis.
 """
 
 from __future__ import annotations
@@ -112,10 +113,13 @@ class Chaos:
             self.redis.kill()
 
     async def crawl(self) -> None:
-        env = environment(
-            self.folder, self.upstream, self.redis, FETCHWORKER_CRAWL_ID=CRAWL,
-            **({"FETCHWORKER_LEASE": f"{self.options.lease:g}"} if self.options.frontier == "fetchworker" else {}),
-        )  # fmt: skip
+        own = {"CHAOS_URL": self.upstream.url, "FETCHWORKER_CRAWL_ID": CRAWL}
+        if self.options.frontier == "fetchworker":
+            own["FETCHWORKER_LEASE"] = f"{self.options.lease:g}"
+        if self.options.shared:
+            own = {"FETCHWORKER_LEASE": own["FETCHWORKER_LEASE"]}
+            self.sow()
+        env = environment(self.folder, self.upstream, self.redis, **own)
         for number in range(self.options.workers):
             lines, log = self.folder / f"worker-{number}.jsonl", self.folder / f"worker-{number}.log"
             self.workers.append(Worker(number, self.command(lines), env, log))
@@ -123,12 +127,26 @@ class Chaos:
         await asyncio.gather(*(self.keep_running(worker) for worker in self.workers))
         watch.cancel()
 
+    @property
+    def spider(self) -> str:
+        return "seeds" if self.options.shared else "chaos"
+
+    def sow(self) -> None:
+        """Seeds in place of start(): the first page, and some that other pages lead to as well."""
+        client = self.redis.client()
+        for page in range(0, self.tree.pages, max(1, self.tree.pages // 20)):
+            seed = {"url": f"{self.upstream.url}/page/{page}", "priority": page % 3, "dont_filter": False}
+            client.rpush("seeds:start_urls", json.dumps(seed))
+        client.close()
+
     def command(self, lines: Path) -> tuple[str, ...]:
         settings = {"SPIDER_MODULES": "_chaos_spider", **SETTINGS[self.options.frontier]}
         if self.options.frontier == "scrapy-redis":
             settings["REDIS_URL"] = self.redis.url
+        if self.options.shared:
+            settings["SCHEDULER_IDLE_BEFORE_CLOSE"] = "3"
         given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-        return (sys.executable, "-m", "scrapy", "crawl", "chaos", "-o", str(lines), *given)
+        return (sys.executable, "-m", "scrapy", "crawl", self.spider, "-o", str(lines), *given)
 
     async def keep_running(self, worker: Worker) -> None:
         """Start the worker until it says that the crawl is done."""
@@ -172,6 +190,7 @@ def main() -> None:
     parser.add_argument("--quiet", type=float, default=90, help="seconds without a page after which it is given up")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--frontier", choices=SETTINGS, default="fetchworker")
+    parser.add_argument("--shared", action="store_true", help="seeds in the shared queue instead of a crawl's own")
     parser.add_argument("--folder", type=Path, help="keep all files of the run there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

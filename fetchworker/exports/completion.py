@@ -33,6 +33,13 @@ not_done = object()
 
 logger = logging.getLogger(__name__)
 
+#: meta keys that tell how a request's own tries went (middlewares, frontier and Scrapy's redirects write them)
+_OF_TRIES = frozenset({
+    "fw_wire", "fw_identity", "fw_slot", "fw_lease", "fw_tries", "fw_first", "fw_hop_of", "fw_restarts", "fw_refresh",
+    "fw_refreshed", "fw_cookies_taken", "fw_cookies_host", "fw_warmup_failed", "fw_gate", "fw_recorded", "fw_evidence",
+    "redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "download_latency",
+})  # fmt: skip
+
 
 class _Progress:
     """Items of one response: how many went out, how many came to their end, and the error of one that was lost."""
@@ -52,7 +59,10 @@ class _Progress:
 
 
 class CompletionMiddleware:
-    """The outermost spider middleware: holds a response until everything it gave is stored."""
+    """The outermost spider middleware: holds a response until everything it gave is stored.
+
+    The requests that a response gives begin their tries anew, whatever meta they were made of.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -77,8 +87,10 @@ class CompletionMiddleware:
         progress = self._open[id(response)] = _Progress()
         try:
             async for output in result:
-                if output is not None and not isinstance(output, Request):
-                    progress.out += 1
+                if isinstance(output, Request):
+                    yield _of_its_own(output, response)
+                    continue
+                progress.out += output is not None
                 yield output
             if progress.out:
                 await progress.all_ended()
@@ -110,3 +122,13 @@ class CompletionMiddleware:
             progress.ended += 1
             if progress.wake is not None:
                 progress.wake.set()
+
+
+def _of_its_own(request: Request, response: Response) -> Request:
+    """A request without what it has of its page's tries, as with ``meta=response.meta``: a retry would go there."""
+    inherited = _OF_TRIES & request.meta.keys()
+    if inherited and request is response.request:
+        request = request.copy()  # the page's own request is in use still
+    for key in inherited:
+        del request.meta[key]
+    return request

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from fetchworker.errors import ConfigError
 from fetchworker.frontier.keys import QUEUE_KEY, SEEDS_KEY, SEEN_KEY, Namespace, namespace
+from fetchworker.frontier.redisspider import seeds_key
 from fetchworker.frontier.store import Terms
 from fetchworker.frontier.vigil import REDIS_UNAVAILABLE, Vigil
 
@@ -68,14 +69,17 @@ class Link:
         return found
 
 
-def names_of(settings: BaseSettings, spider: str, crawl_id: str | None) -> Namespace:
-    """The namespace that scrapy-redis's settings name.
+def names_of(crawler: Crawler, crawl_id: str | None) -> Namespace:
+    """The namespace that scrapy-redis's settings name, or its kind of spider.
 
     Raises:
         ConfigError: naming the setting.
     """
+    settings = crawler.settings
     renamed = {setting: settings.get(setting) for setting in (SEEDS_KEY, QUEUE_KEY, SEEN_KEY)}
-    return namespace(spider, crawl_id, names={name: str(value) for name, value in renamed.items() if value})
+    renamed[SEEDS_KEY] = seeds_key(crawler.spider) or renamed[SEEDS_KEY]
+    names = {name: str(value) for name, value in renamed.items() if value}
+    return namespace(crawler.spidercls.name, crawl_id, names=names)
 
 
 def terms_of(environment: Environment) -> Terms:
@@ -130,7 +134,7 @@ def _from_settings(crawler: Crawler) -> Link:
             end_of_patience(crawler)
 
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
-    names = names_of(settings, crawler.spidercls.name, environment.crawl_id)
+    names = names_of(crawler, environment.crawl_id)
     return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker)
 
 

@@ -39,6 +39,7 @@ from fetchworker.frontier.keepalive import Keepalive
 from fetchworker.frontier.keys import check_cluster
 from fetchworker.frontier.lease import Lease
 from fetchworker.frontier.link import Link
+from fetchworker.frontier.redisspider import idle_limit, stop_own_reader
 from fetchworker.frontier.seedform import requests_of
 from fetchworker.frontier.starting import START, starting
 from fetchworker.frontier.store import Frontier, owner_name
@@ -119,7 +120,8 @@ class Scheduler(BaseScheduler):
 
     def _begin(self, frontier: Frontier, redis: Any) -> None:
         settings, private = self._crawler.settings, self._link.names.id is not None
-        idle = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE")
+        idle = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE") or idle_limit(self.spider)
+        stop_own_reader(self._crawler, self.spider)
         self._worker = Worker(
             frontier,
             redis,

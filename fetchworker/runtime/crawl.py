@@ -22,6 +22,7 @@ from fetchworker.exports.completion import not_done
 from fetchworker.exports.ending import give_up
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.frontier.codec import LEASE
+from fetchworker.frontier.redisspider import reads_seeds
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.failures import failure_record
@@ -128,8 +129,8 @@ class Runtime:
     @classmethod
     def of(cls, crawler: Crawler) -> Runtime:
         """The crawl's runtime; opened under the spider's name when nothing did (another project's spider)."""
-        found = _open.get(crawler)
-        return found or cls.open(crawler, site=crawler.spidercls.name, private=True)
+        spider = crawler.spidercls
+        return _open.get(crawler) or cls.open(crawler, site=spider.name, private=not reads_seeds(spider))
 
     def _apply(self, crawler: Crawler) -> None:
         config = self.config

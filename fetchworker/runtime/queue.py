@@ -33,7 +33,7 @@ class RedisQueue:
         environment = runtime.environment
         self.vigil: Vigil = Vigil(self._look, patience=environment.redis_patience, changed=self._changed)
         crawl_id = runtime.crawl_id if runtime.private else None
-        names = names_of(crawler.settings, runtime.site, crawl_id)
+        names = names_of(crawler, crawl_id)
         terms = terms_of(environment)
         Link(
             names, terms, self.vigil, endpoint, self._connect, self._disconnect, environment.worker

@@ -38,3 +38,13 @@ def test_every_page_is_stored_once_whatever_dies(tmp_path):
     assert report["pages"] == report["pages stored"] == PAGES + LEAVES
     assert report["tries spoilt by the upstream"] > PAGES // 5
     assert report["worker starts"] >= 8
+
+
+@pytest.mark.timeout(180)
+def test_every_seed_of_the_shared_queue_is_done_whatever_dies(tmp_path):
+    disturbances = ("--workers", "2", "--kills", "2", "--stops", "0", "--redis-kills", "1", "--seed", "5")
+    code, report = chaos(tmp_path, "--shared", "--pages", "60", "--lease", "2", *disturbances)
+    assert report["violations"] == []
+    assert code == 0
+    assert (report["kills"], report["Redis killed"]) == (2, 1)
+    assert report["pages"] == report["pages stored"] == 60 + 12

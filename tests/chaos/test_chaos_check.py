@@ -55,6 +55,14 @@ class TestRepeats:
         assert self.repeats(judge, answers, (12.0, "redis", ""))[1] == []
 
 
+def test_a_worker_says_when_its_leases_have_lapsed(judge, tmp_path):
+    events = ["Scrapy 2.19.0 started (bot: x)"] * 2 + ["this worker was silent for too long: others have got it"]
+    lines = [f'{{"ts":"2026-01-01T00:00:0{place}.000Z","event":"{event}"}}' for place, event in enumerate(events)]
+    (tmp_path / "log").write_text("\n".join(["Traceback", *lines, '{"ts":"2026-']))
+    [found] = judge._lapses(tmp_path / "log", 7, 3.0)
+    assert (found.worker, found.kind, round(found.until - found.at, 3)) == ("7.2", "lapse", 3.0)
+
+
 class TestWhatWasKept:
     def test_lines_twice_and_torn(self, judge, tmp_path):
         (tmp_path / "worker-0.jsonl").write_text('{"item_id": "page-1"}\n{"item_id": "page-2"}\n')

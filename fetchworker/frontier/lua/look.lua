@@ -12,6 +12,7 @@ if holds or start[1] == owner and not start[2] then
   redis.call('ZADD', workers, at + lease, owner)
 elseif redis.call('HLEN', work(owner)) == 0 then
   redis.call('ZREM', workers, owner)
+  redis.call('HDEL', calls, owner, owner .. ':loose')  -- all its calls are answered: it asks nothing else meanwhile
 end
 wake_delayed()
 sweep(deliveries)
