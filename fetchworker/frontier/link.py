@@ -75,11 +75,18 @@ def names_of(crawler: Crawler, crawl_id: str | None) -> Namespace:
     Raises:
         ConfigError: naming the setting.
     """
-    settings = crawler.settings
+    return names_in(crawler.settings, crawler.spidercls.name, crawl_id, seeds=seeds_key(crawler.spider))
+
+
+def names_in(settings: BaseSettings, spider: str, crawl_id: str | None, *, seeds: str | None = None) -> Namespace:
+    """The same without a crawl; ``seeds``: the key of seeds that the spider names itself.
+
+    Raises:
+        ConfigError: naming the setting.
+    """
     renamed = {setting: settings.get(setting) for setting in (SEEDS_KEY, QUEUE_KEY, SEEN_KEY)}
-    renamed[SEEDS_KEY] = seeds_key(crawler.spider) or renamed[SEEDS_KEY]
-    names = {name: str(value) for name, value in renamed.items() if value}
-    return namespace(crawler.spidercls.name, crawl_id, names=names)
+    renamed[SEEDS_KEY] = seeds or renamed[SEEDS_KEY]
+    return namespace(spider, crawl_id, names={name: str(value) for name, value in renamed.items() if value})
 
 
 def terms_of(environment: Environment) -> Terms:
