@@ -56,10 +56,13 @@ def abandon(crawler: Crawler) -> None:
     slot = engine._slot if engine else None  # noqa: SLF001  # no public way to see it
     if slot is None:
         return
-    left = getattr(slot.scheduler, "left", tuple)
-    for request in [*slot.inprogress, *left()]:
-        if not request.meta.get(RECORDED):
-            runtime.record_failure(request, UnfinishedError("the crawl was killed before it was done"), None)
+    if runtime.queued:
+        logger.warning("what was under way is still in the queue of crawl %s", runtime.crawl_id)
+    else:
+        left = getattr(slot.scheduler, "left", tuple)
+        for request in [*slot.inprogress, *left()]:
+            if not request.meta.get(RECORDED):
+                runtime.record_failure(request, UnfinishedError("the crawl was killed before it was done"), None)
     runtime.records.close()
     logger.info("%s ended (killed): %s", runtime.site, summary(crawler.stats.get_stats()))
     if runtime.records.failures:

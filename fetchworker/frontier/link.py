@@ -69,14 +69,17 @@ class Link:
         return found
 
 
-def names_of(settings: BaseSettings, spider: str, crawl_id: str | None, *, seeds: str | None = None) -> Namespace:
-    """The namespace that scrapy-redis's settings name.
+def names_of(crawler: Crawler, crawl_id: str | None) -> Namespace:
+    """The namespace that scrapy-redis's settings name, or its kind of spider.
 
-    Args:
-        settings: Scrapy's.
-        spider: the spider's name.
-        crawl_id: of a private namespace; None for the shared one.
-        seeds: the key of seeds that the spider names itself.
+    Raises:
+        ConfigError: naming the setting.
+    """
+    return names_in(crawler.settings, crawler.spidercls.name, crawl_id, seeds=seeds_key(crawler.spider))
+
+
+def names_in(settings: BaseSettings, spider: str, crawl_id: str | None, *, seeds: str | None = None) -> Namespace:
+    """The same without a crawl; ``seeds``: the key of seeds that the spider names itself.
 
     Raises:
         ConfigError: naming the setting.
@@ -138,7 +141,7 @@ def _from_settings(crawler: Crawler) -> Link:
             end_of_patience(crawler)
 
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
-    names = names_of(settings, crawler.spidercls.name, environment.crawl_id, seeds=seeds_key(crawler.spider))
+    names = names_of(crawler, environment.crawl_id)
     return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker)
 
 

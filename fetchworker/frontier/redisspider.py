@@ -21,7 +21,7 @@ def reads_seeds(spider: Spider | type[Spider]) -> bool:
     return any(cls.__module__ == _THEIRS for cls in (spider if isinstance(spider, type) else type(spider)).__mro__)
 
 
-def seeds_key(spider: Spider | None) -> str | None:
+def seeds_key(spider: Spider | type[Spider] | None) -> str | None:
     """The key that the spider names itself (``redis_key``), None when it leaves that to the settings."""
     key = getattr(spider, "redis_key", None) if spider is not None and reads_seeds(spider) else None
     return str(key) if key else None

@@ -346,7 +346,7 @@ class Scheduler(BaseScheduler):
     def _tell_rest(self, count: int) -> None:
         self._crawler.stats.set_value("frontier/left", count)
         logger.warning(
-            "%d requests of crawl %s wait in the queue; FETCHWORKER_CRAWL_ID=%s and the same command go on with them",
+            "%d requests of crawl %s wait in the queue: FETCHWORKER_CRAWL_ID=%s and the same command go on with them",
             count, self._link.names.id, self._link.names.id,
         )  # fmt: skip
 

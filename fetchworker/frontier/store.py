@@ -146,8 +146,10 @@ class Frontier:
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def enter(self) -> None:
-        """Note that a private namespace is in use."""
+        """Note that a private namespace is in use; one that had ended goes on."""
         if self.names.id:
+            for part in ("counts", "dead", "start"):  # a count that went meanwhile would give tokens twice
+                await self._redis.persist(f"{self.names.root}:{part}")
             await self._redis.zadd(registry(self.names.spider), {self.names.id: time.time()})
 
     async def expire(self) -> bool:

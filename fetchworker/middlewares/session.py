@@ -119,16 +119,23 @@ class SessionMiddleware:
             return carried or runtime.mint("")
         sessions = await runtime.sessions()
         session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
-        if session.proxy_id and runtime.must_leave(session.proxy_id):
-            # the identity cannot go on by another exit, so another identity goes on
+        if self._needs_another(session):
+            # an identity has one exit for life: made without one, it has sent nothing, and another one takes its place
             session = await sessions.rotate(runtime.site, name, session, lambda: runtime.mint(name))
         return session
+
+    def _needs_another(self, session: Session) -> bool:
+        """Whether the identity cannot go out as it is, and another one could."""
+        runtime = self._runtime
+        if session.proxy_id is not None:
+            return runtime.must_leave(session.proxy_id)
+        return runtime.config.proxy == "required" and runtime.proxies.available(runtime.site) > 0
 
     def _exit(self, session: Session) -> Proxy | None:
         runtime = self._runtime
         if runtime.config.proxy == "none":
             return None
-        if session.proxy_id is None and runtime.config.proxy == "required":
+        if session.proxy_id is None and runtime.config.proxy == "required" and not session.stored:
             session.proxy_id = runtime.pick()
         if session.proxy_id is not None:
             return runtime.proxies.get(session.proxy_id)

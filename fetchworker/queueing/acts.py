@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from redis.exceptions import NoPermissionError
 from scrapy.spiderloader import get_spider_loader
 
 from fetchworker.errors import ArgumentError
@@ -14,13 +15,16 @@ from fetchworker.queueing import letters, status
 from fetchworker.queueing.place import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from scrapy.settings import BaseSettings
 
     from fetchworker.frontier.keys import Namespace
     from fetchworker.frontier.report import Report
+    from fetchworker.queueing.letters import Letter
     from fetchworker.queueing.place import Place
+
+    Chosen = list[Letter] | AsyncIterator[Letter]
 
 DONE, REFUSED = 0, 2
 _DLQ = ("list", "retry", "drop")
@@ -30,9 +34,8 @@ async def show(
     settings: BaseSettings, sites: Sequence[str], crawl_id: str | None, *, verbose: bool, as_json: bool
 ) -> int:
     """Tell how queues stand: those of ``sites``, or of all."""
-    chosen = sites or get_spider_loader(settings).list()
     async with opened(settings) as place:
-        reports = [report for site in chosen for report in await _reports(place, site, crawl_id)]
+        reports = await _of(place, sites, crawl_id) if sites else await _of_all(place, crawl_id)
     if as_json:
         _print_json(status.as_json(reports))
     elif reports:
@@ -40,6 +43,24 @@ async def show(
     else:
         _print([f"nothing in the queue{'' if len(sites) == 1 else 's'} of {', '.join(sites) or 'any site'}"])
     return DONE
+
+
+async def _of(place: Place, sites: Iterable[str], crawl_id: str | None) -> list[Report]:
+    return [report for site in sites for report in await _reports(place, site, crawl_id)]
+
+
+async def _of_all(place: Place, crawl_id: str | None) -> list[Report]:
+    """Those of the sites that we may look at; the others are named."""
+    found: list[Report] = []
+    denied: list[str] = []
+    for site in get_spider_loader(place.settings).list():
+        try:
+            found += await _reports(place, site, crawl_id)
+        except NoPermissionError:
+            denied.append(site)
+    if denied:
+        _complain(f"with the rights of our user of Redis may not be looked at: {', '.join(denied)}")
+    return found
 
 
 async def _reports(place: Place, site: str, crawl_id: str | None) -> list[Report]:
@@ -73,36 +94,43 @@ async def dlq(
     """List dead letters, put them back or drop them; all where no ids are given."""
     async with opened(settings) as place:
         names = place.names(site, crawl_id)
-        missing = await letters.unknown(place.redis, names, ids)
+        named = await letters.these(place.redis, names, ids)
+        missing = [id_ for id_, letter in named.items() if letter is None]
         for id_ in missing:
             _complain(f"{names} has no dead letter {id_!r:.80}")
-        wanted = None if not ids else [id_ for id_ in dict.fromkeys(ids) if id_ not in missing]
+        chosen = [letter for letter in named.values() if letter] if ids else letters.letters(place.redis, names)
         if what == "list":
-            await _list(place, names, wanted, as_json=as_json)
+            await _list(names, chosen, as_json=as_json)
         else:
-            await _move(place, names, what, wanted, as_json=as_json)
+            await _move(place, names, what, chosen, as_json=as_json)
     return REFUSED if missing else DONE
 
 
-async def _list(place: Place, names: Namespace, wanted: Sequence[str] | None, *, as_json: bool) -> None:
-    found = []
-    async for letter in letters.letters(place.redis, names):
-        if wanted is not None and letter.id not in wanted:
-            continue
+async def _each(chosen: Chosen) -> AsyncIterator[Letter]:
+    if isinstance(chosen, list):
+        for letter in chosen:
+            yield letter
+    else:
+        async for letter in chosen:
+            yield letter
+
+
+async def _list(names: Namespace, chosen: Chosen, *, as_json: bool) -> None:
+    rows = []
+    async for letter in _each(chosen):
         if as_json:
             _print_json(letters.as_json(letter))
         else:
-            found.append(letters.row(letter))
-    if found:
-        _print(letters.as_text(found))
-    elif not as_json and wanted is None:
+            rows.append(letters.row(letter))
+    if rows:
+        _print(letters.as_text(rows))
+    elif not as_json and not isinstance(chosen, list):
         _print([f"{names}: no dead letters"])
 
 
-async def _move(place: Place, names: Namespace, what: str, wanted: Sequence[str] | None, *, as_json: bool) -> None:
+async def _move(place: Place, names: Namespace, what: str, chosen: Chosen, *, as_json: bool) -> None:
     frontier = place.frontier(names)
-    if wanted is None:
-        wanted = [letter.id async for letter in letters.letters(place.redis, names)]
+    wanted = [letter.id async for letter in _each(chosen)]
     count = await (frontier.revive(wanted) if what == "retry" else frontier.drop(wanted))
     done = "retried" if what == "retry" else "dropped"
     if as_json:

@@ -15,7 +15,7 @@ from fetchworker.queueing.status import first_line, span, table
 from fetchworker.telemetry.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable
 
     from fetchworker.frontier.keys import Namespace
     from fetchworker.redis import Client
@@ -66,16 +66,20 @@ class Letter:
 
 async def letters(redis: Client, names: Namespace) -> AsyncIterator[Letter]:
     """The dead letters of a namespace, in no order; a few hundred of them are in memory at once."""
+    seen: set[bytes] = set()  # a scan may give one twice
     async for id_, record in redis.hscan_iter(f"{names.root}:dead", count=200):
-        yield Letter.read(id_, record)
+        if id_ not in seen:
+            seen.add(id_)
+            yield Letter.read(id_, record)
 
 
-async def unknown(redis: Client, names: Namespace, ids: Sequence[str]) -> list[str]:
-    """Those of these ids that no dead letter has."""
-    if not ids:
-        return []
-    found: Any = await redis.hmget(f"{names.root}:dead", list(ids))
-    return [id_ for id_, record in zip(ids, found, strict=True) if record is None]
+async def these(redis: Client, names: Namespace, ids: Iterable[str]) -> dict[str, Letter | None]:
+    """The dead letters of these ids, None where there is none."""
+    found: dict[str, Letter | None] = {}
+    for id_ in dict.fromkeys(ids):
+        record: Any = await redis.hget(f"{names.root}:dead", id_)
+        found[id_] = None if record is None else Letter.read(id_.encode(), record)
+    return found
 
 
 # ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -89,7 +93,7 @@ def row(letter: Letter) -> tuple[Any, ...]:
 
 def as_text(rows: Iterable[tuple[Any, ...]]) -> list[str]:
     """A line a letter, the oldest first."""
-    ordered = sorted(rows, key=lambda found: found[0])
+    ordered = sorted(rows, key=lambda found: (found[0], len(found[1]), found[1]))
     return table(("ID", "KIND", "ATTEMPTS", "DELIVERIES", "AGE", "REASON", "URL"), [found[1:] for found in ordered])
 
 

@@ -15,7 +15,8 @@ from scrapy.spiderloader import get_spider_loader
 from fetchworker.config import command_line, load_environment
 from fetchworker.config.environment import Name
 from fetchworker.errors import ArgumentError, RedisUnavailableError
-from fetchworker.frontier.link import endpoint_of, names_of, terms_of
+from fetchworker.frontier.link import endpoint_of, names_in, terms_of
+from fetchworker.frontier.redisspider import seeds_key
 from fetchworker.frontier.report import private_ids
 from fetchworker.frontier.store import Frontier
 from fetchworker.redis import connect, wait_for_redis
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: seconds that a command waits for a Redis that does not answer
 PATIENCE = 5.0
+#: none of these names a key of seeds
+_OURS = ["fetchworker.spiders"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,10 @@ class Place:
 
     def names(self, site: str, crawl_id: str | None = None) -> Namespace:
         """The namespace of a site, or of one of its crawls."""
-        return names_of(self.settings, site, crawl_id)
+        if self.settings.getlist("SPIDER_MODULES") == _OURS:
+            return names_in(self.settings, site, crawl_id)
+        spider = get_spider_loader(self.settings).load(site)  # which may name a key itself
+        return names_in(self.settings, site, crawl_id, seeds=seeds_key(spider))
 
     def frontier(self, names: Namespace) -> Frontier:
         """The queue of a namespace."""

@@ -25,7 +25,6 @@ class RedisQueue:
 
     def __init__(self, runtime: Runtime, crawler: Crawler, endpoint: RedisEndpoint) -> None:
         from fetchworker.frontier.link import Link, names_of, terms_of  # noqa: PLC0415  # Redis's library is heavy
-        from fetchworker.frontier.redisspider import seeds_key  # noqa: PLC0415  # as above
         from fetchworker.frontier.vigil import Vigil  # noqa: PLC0415  # as above
 
         self._runtime = runtime
@@ -34,7 +33,7 @@ class RedisQueue:
         environment = runtime.environment
         self.vigil: Vigil = Vigil(self._look, patience=environment.redis_patience, changed=self._changed)
         crawl_id = runtime.crawl_id if runtime.private else None
-        names = names_of(crawler.settings, runtime.site, crawl_id, seeds=seeds_key(crawler.spider))
+        names = names_of(crawler, crawl_id)
         terms = terms_of(environment)
         Link(
             names, terms, self.vigil, endpoint, self._connect, self._disconnect, environment.worker

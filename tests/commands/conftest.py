@@ -82,3 +82,14 @@ class Worker:
 def worker(endpoint: Any) -> Callable[..., Worker]:
     """Makes workers."""
     return lambda spider, crawl_id=None, owner="ann": Worker(endpoint, spider, crawl_id, owner=owner)
+
+
+@pytest.fixture
+def worker_at(project: Any) -> Callable[..., Worker]:
+    """Makes workers of another Redis, which the project's commands then use as well."""
+
+    def make(url: str, spider: str) -> Worker:
+        project.env["REDIS_URL"] = url
+        return Worker(resolve_redis_url(url, project.folder / "state"), spider, owner="ann")
+
+    return make

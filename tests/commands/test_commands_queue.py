@@ -232,7 +232,10 @@ class TestDeadLetters:
         queue.hset("{fetch:start_urls}:dead", "odd", b"\xc1")
         queue.hset("{fetch:start_urls}:dead", "short", msgpack.packb(["why"]))
         done = project.scrapy("queue", "dlq", "list", "fetch")
-        assert [line.split()[0] for line in done.stdout.splitlines() if "cannot be read" in line] == ["odd", "short"]
+        assert [line.split()[0] for line in done.stdout.splitlines() if "cannot be read" in line] == [
+            "odd",
+            "short",
+        ]  # by length, then by name
         told = read(project.scrapy("queue", "dlq", "retry", "fetch", "--all", "--json"))
         assert (told["retried"], told["left"]) == (5, 2)
         assert read(project.scrapy("queue", "dlq", "drop", "fetch", "odd", "short", "--json"))["dropped"] == 2
@@ -244,6 +247,22 @@ class TestDeadLetters:
         private.tell(moved=[Move(taken.token, dead="no")])
         done = project.scrapy("queue", "dlq", "list", "fetch", "--crawl", "c1", "--json")
         assert json.loads(done.stdout)["request"]["url"] == f"{URL}/private"
+
+    @pytest.mark.parametrize("how", ["retried", "entered"])
+    def test_an_ended_crawl_goes_on_and_loses_no_count(self, project, worker, queue, how):
+        private = worker("fetch", "c1")
+        private.push(Request(URL))
+        (taken,) = private.take(1)
+        private.tell(moved=[Move(taken.token, dead="no")])
+        private.run(lambda frontier: frontier.leave())
+        assert private.run(lambda frontier: frontier.expire())
+        assert queue.ttl("{fetch:crawl:c1}:counts") > 0
+        if how == "retried":
+            assert project.scrapy("queue", "dlq", "retry", "fetch", "--all", "--crawl", "c1").returncode == 0
+        else:
+            private.run(lambda frontier: frontier.enter())
+        assert queue.ttl("{fetch:crawl:c1}:counts") == -1
+        assert queue.ttl("{fetch:crawl:c1}:dead") == (-2 if how == "retried" else -1)
 
 
 class TestPurge:
@@ -278,3 +297,42 @@ class TestPurge:
         done = project.scrapy("queue", "purge", "fetch", "--yes", "--seeds")
         assert (done.returncode, done.stdout) == (0, "fetch: 1 seeds gone\n")
         assert queue.keys() == []
+
+
+def everything(project, worker) -> None:
+    """Each of the commands once."""
+    worker.push(Request(URL), Request(f"{URL}/2"))
+    first, second = worker.take(2)
+    worker.tell(moved=[Move(first.token, dead="no"), Move(second.token, dead="no")])
+    assert project.scrapy("seed", "fetch", "-a", f"url={URL}/seed").returncode == 0
+    (told,) = read(project.scrapy("queue", "fetch", "--json"))["namespaces"]
+    assert (told["dead"], told["seeds"]) == (2, 1)
+    done = project.scrapy("queue", "dlq", "list", "fetch", "--json")
+    assert len(done.stdout.splitlines()) == 2, done.stderr
+    assert project.scrapy("queue", "dlq", "retry", "fetch", first.token).returncode == 0
+    assert read(project.scrapy("queue", "dlq", "drop", "fetch", "--all", "--yes", "--json"))["dropped"] == 1
+    purged = read(project.scrapy("queue", "purge", "fetch", "--yes", "--force", "--seeds", "--json"))["purged"]
+    assert purged == {"queued": 1, "leased": 0, "delayed": 0, "dead": 0, "seen": 2, "seeds": 1}
+
+
+def test_on_a_cluster(project, worker_at, redis_cluster):
+    everything(project, worker_at(redis_cluster.url, "fetch"))
+    assert sum(node.call("DBSIZE") for node in redis_cluster.nodes) == 0
+
+
+def test_a_user_that_may_touch_the_keys_of_the_site_alone_is_enough(project, worker_at, redis_server):
+    rules = ["on", ">fewrights", "resetchannels", "~{fetch:*", "~fetch:*", "+@all", "-@dangerous", "-@admin"]
+    redis_server.call("ACL", "SETUSER", "few", *rules)
+    try:
+        everything(project, worker_at(redis_server.url.replace("redis://", "redis://few:fewrights@"), "fetch"))
+        done = project.scrapy("queue", "linktree")
+        assert done.returncode == 1
+        assert "no permissions" in done.stderr
+        assert "fewrights" not in done.stderr
+        assert "Traceback" not in done.stderr
+        done = project.scrapy("queue")
+        assert (done.returncode, done.stdout) == (0, "nothing in the queues of any site\n")
+        assert "may not be looked at: ads_transparency, " in done.stderr
+        assert "fetch" not in done.stderr
+    finally:
+        redis_server.call("ACL", "DELUSER", "few")

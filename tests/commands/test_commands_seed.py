@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -178,3 +181,24 @@ class TestOtherSpiders:
 
         with pytest.raises(ConfigError, match="needed"):
             check_of(Other, Settings())
+
+
+def test_a_spider_of_scrapy_redis_names_its_key_itself(endpoint, queue, tmp_path):
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = theirs.settings\n")
+    (tmp_path / "theirs").mkdir()
+    settings = "SPIDER_MODULES = ['theirs.spiders']\nCOMMANDS_MODULE = 'fetchworker.commands'\n"
+    (tmp_path / "theirs" / "settings.py").write_text(f"{settings}REDIS_URL = {endpoint.url.get_secret_value()!r}\n")
+    spider = "from scrapy_redis.spiders import RedisSpider\nclass Mine(RedisSpider):\n"
+    (tmp_path / "theirs" / "spiders.py").write_text(f"{spider}    name = 'mine'\n    redis_key = '%(name)s:todo'\n")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("FETCHWORKER_", "REDIS_URL"))}
+
+    def run(*arguments: str):
+        command = [sys.executable, "-m", "scrapy", *arguments]
+        options = {"cwd": tmp_path, "env": clean, "capture_output": True, "text": True, "timeout": 50}
+        return subprocess.run(command, check=False, input="https://site.example/\n123\n", **options)
+
+    done = run("seed", "mine")
+    assert (done.returncode, done.stdout) == (2, "mine:todo: 1 pushed, 1 bad\n"), done.stderr
+    assert queue.lrange("mine:todo", 0, -1) == [b"https://site.example/"]
+    (told,) = json.loads(run("queue", "--json").stdout)["namespaces"]
+    assert (told["site"], told["seeds_key"], told["seeds"]) == ("mine", "mine:todo", 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import sqlite3
 import threading
 from contextlib import AsyncExitStack, closing
@@ -16,6 +17,7 @@ import pytest
 from fetchworker.demo.lab import lab_app, text
 from fetchworker.demo.proxy import ProxyServer
 from fetchworker.demo.server import UpstreamServer
+from fetchworker.frontier.codec import fields_of
 from fetchworker.redis import connect_sync, release, resolve_redis_url, stop_embedded
 
 if TYPE_CHECKING:
@@ -259,3 +261,35 @@ def query(request, project):
             return connection.execute(sql).fetchall()
 
     return ask_server
+
+
+@pytest.fixture
+def left(queue: Any) -> Callable[[], set[str]]:
+    """The addresses of all that the shared queue of `fetch` has still."""
+    return lambda: set(_waiting(queue))
+
+
+@pytest.fixture
+def waiting() -> Callable[..., list[str]]:
+    """Reads the addresses of all that is not done off a queue's keys: queued, put off, on lease, and seeds."""
+    return _waiting
+
+
+def _waiting(redis: Any, root: str = "{fetch:start_urls}") -> list[str]:
+    entries = [entry for level in redis.zrange(f"{root}:requests", 0, -1) for entry in _list(redis, root, level)]
+    entries += [member.split(b":", 2)[2] for member in redis.zrange(f"{root}:delayed", 0, -1)]
+    for worker in redis.zrange(f"{root}:workers", 0, -1):
+        entries += [held.split(b":", 2)[2] for held in redis.hvals(f"{root}:work:{worker.decode()}")]
+    return [_url(entry) for entry in entries] + [_seed(raw) for raw in redis.lrange(root.strip("{}"), 0, -1)]
+
+
+def _list(redis: Any, root: str, level: bytes) -> list[bytes]:
+    return redis.lrange(f"{root}:requests:{level.decode()}", 0, -1)
+
+
+def _url(entry: bytes) -> str:
+    return _seed(entry[3:]) if entry[:1] == b"s" else fields_of(entry[3:])["url"]
+
+
+def _seed(raw: bytes) -> str:
+    return raw.decode() if re.match(rb"https?:", raw) else json.loads(raw)["url"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -11,6 +12,8 @@ from contextlib import closing, suppress
 import pytest
 
 pytestmark = pytest.mark.slow
+
+PAGING = ("-a", "user=nasa", "-a", "operation=posts", "-a", "limit=2000")
 
 
 def interrupt(process, log):
@@ -32,8 +35,7 @@ def paging(project, demo):
     entries = json.loads((project.folder / "sites.yaml").read_text())
     entries["sites"]["instagram"]["delay"] = 0.5  # it is at work for long
     (project.folder / "sites.yaml").write_text(json.dumps(entries))
-    arguments = ("-a", "user=nasa", "-a", "operation=posts", "-a", "limit=2000", "-O", str(project.folder / "p.jsonl"))
-    return project.start("crawl", "instagram", *arguments)
+    return project.start("crawl", "instagram", *PAGING, "-O", str(project.folder / "p.jsonl"))
 
 
 def has_two_pages(project) -> bool:
@@ -50,10 +52,21 @@ def test_paging_that_was_interrupted_can_be_gone_on_with(project, calm):
     assert process.returncode == 1, told
     assert "instagram ended (shutdown)" in told
     assert "trying the next" not in told
-    (left,) = project.records("failures")
-    last = [item for item in project.lines("p.jsonl") if item["kind"] == "page"][-1]
-    assert (left["type"], left["operation"], left["cursor"]) == ("UNFINISHED", "posts", last["next_cursor"])
-    assert left["params"]["user"] == "nasa"
+    assert project.records("failures") == [], "the queue keeps what was not done"
+    (crawl_id,) = re.findall(r"FETCHWORKER_CRAWL_ID=(\S+) and the same command", told)
+    project.env["FETCHWORKER_CRAWL_ID"] = crawl_id
+    project.sites()
+    done = project.scrapy("crawl", "instagram", *PAGING, "-o", str(project.folder / "p.jsonl"))
+    assert done.returncode == 0, done.stderr
+    pages = [item for item in project.lines("p.jsonl") if item["kind"] == "page"]
+    assert len({page["next_cursor"] for page in pages}) == len(pages), "no page twice"
+    assert pages[-1]["exhausted"]
+    posts = {item["id"] for item in project.lines("p.jsonl") if item["kind"] == "post"}
+    again = project.scrapy("crawl", "instagram", *PAGING, "-O", str(project.folder / "again.jsonl"))
+    assert (again.returncode, project.lines("again.jsonl")) == (0, []), "it is over"
+    del project.env["FETCHWORKER_CRAWL_ID"]
+    project.scrapy("crawl", "instagram", *PAGING, "-O", str(project.folder / "whole.jsonl"))
+    assert posts == {item["id"] for item in project.lines("whole.jsonl") if item["kind"] == "post"}
 
 
 @pytest.fixture
@@ -64,10 +77,13 @@ def silent():
         yield server
 
 
+@pytest.mark.parametrize("kept", ["redis", "memory"])
 @pytest.mark.parametrize(
     ("spider", "argument"), [("fetch", "url=https://www.instagram.com/nasa/"), ("instagram", "user=nasa")]
 )
-def test_a_crawl_that_was_killed_says_how_far_it_came(project, silent, spider, argument):
+def test_a_crawl_that_was_killed_says_how_far_it_came(project, silent, spider, argument, kept):
+    project.env["FETCHWORKER_FRONTIER"] = kept
+    project.env["FETCHWORKER_CRAWL_ID"] = "nightly"
     project.sites(policy="none", timeout=60)
     project.env["FETCHWORKER_HOST_MAP"] = json.dumps({"www.instagram.com": f"127.0.0.1:{silent.getsockname()[1]}"})
     process, log = project.start("crawl", spider, "-a", argument, "-O", str(project.folder / "f.jsonl")), []
@@ -78,6 +94,12 @@ def test_a_crawl_that_was_killed_says_how_far_it_came(project, silent, spider, a
     assert process.returncode == 1, told
     assert f"{spider} ended (killed): 0 items" in told
     assert "trying the next" not in told
+    if kept == "redis":
+        shown = json.loads(project.scrapy("queue", spider, "--crawl", "nightly", "--json").stdout)
+        (namespace,) = shown["namespaces"]
+        assert namespace["leased"] + namespace["queued"] == 1, "the queue has it still"
+        assert project.records("failures") == []
+        return
     (left,) = project.records("failures")
     name, _, value = argument.partition("=")
     assert (left["type"], left["params"][name]) == ("UNFINISHED", value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -100,32 +99,29 @@ class TestUntilStopped:
 
         return run
 
-    def waiting(self, queue) -> set[str]:
-        return {json.loads(entry)["url"] for entry in queue.zrange("fetch:requests", 0, -1)}
-
-    def test_no_more_than_the_ceiling_start_and_the_rest_goes_back(self, until, sites, lab, queue):
+    def test_no_more_than_the_ceiling_start_and_the_rest_goes_back(self, until, sites, lab, left):
         sites(per_minute=2)
         seeds = [*(f"{LAB}/echo/{n}" for n in range(5)), *(f"{OTHER}/echo/{n}" for n in range(2))]
         until(seeds, TWO, lambda seen: seen["lab.example"] >= 2 and seen["other.example"] == 2)
         assert Counter(request.host for request in lab.requests) == {"lab.example": 2, "other.example": 2}
         asked = {f"https://{request.host}{request.path}" for request in lab.requests}
-        assert self.waiting(queue) == set(seeds) - asked, "what had to wait is the queue's again"
+        assert left() == set(seeds) - asked, "what had to wait is the queue's again"
 
     @pytest.mark.parametrize("written", ["30", "86400"])
-    def test_crawl_delay_is_kept_where_robots_txt_is_obeyed(self, until, sites, lab, queue, written):
+    def test_crawl_delay_is_kept_where_robots_txt_is_obeyed(self, until, sites, lab, left, written):
         sites(robots="obey")
         lab.robots["lab.example"] = lambda: text(f"User-agent: *\nCrawl-delay: {written}\n")
         seeds = [*(f"{LAB}/echo/{n}" for n in range(3)), *(f"{OTHER}/echo/{n}" for n in range(3))]
         log = until(seeds, (), lambda seen: seen["lab.example"] >= 1 and seen["other.example"] == 3)
         assert Counter(request.host for request in lab.requests) == {"lab.example": 1, "other.example": 3}
         assert ("30 seconds" if written == "30" else "60 are kept") in log
-        assert len(self.waiting(queue)) == 2
+        assert len(left()) == 2
 
-    def test_a_crawl_that_waits_between_two_tries_ends_when_it_is_told_to(self, until, sites, lab, queue):
+    def test_a_crawl_that_waits_between_two_tries_ends_when_it_is_told_to(self, until, sites, lab, left):
         sites(backoff={**BACKOFF, "retry_after_max": 3000})
         lab.app = lambda request: text("later\n", 429, [("retry-after", "2000")])
         until([f"{LAB}/1", f"{LAB}/2"], (), lambda seen: seen["lab.example"] >= 1, items=0)
-        assert self.waiting(queue) == {f"{LAB}/1", f"{LAB}/2"}
+        assert left() == {f"{LAB}/1", f"{LAB}/2"}
 
 
 def test_crawl_delay_is_nothing_to_who_ignores_robots_txt(serve, lab):
