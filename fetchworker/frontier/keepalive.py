@@ -25,12 +25,12 @@ class Keepalive:
     """Extends the leases of a worker whose callback holds the loop for long. It makes a connection only then.
 
     Args:
-        endpoint: where Redis is.
+        endpoint: finds out where Redis is.
         frontier: the worker's queue; its ``heard`` says when Redis last heard of it.
         holds: whether the worker has leases.
     """
 
-    def __init__(self, endpoint: RedisEndpoint, frontier: Frontier, holds: Callable[[], bool]) -> None:
+    def __init__(self, endpoint: Callable[[], RedisEndpoint], frontier: Frontier, holds: Callable[[], bool]) -> None:
         self._endpoint = endpoint
         self._frontier = frontier
         self._holds = holds
@@ -53,7 +53,7 @@ class Keepalive:
                     self._extend(lease)
 
     def _extend(self, lease: float) -> None:
-        client = connect_sync(self._endpoint, retries=0)
+        client = connect_sync(self._endpoint(), retries=0)
         try:
             seconds, micros = client.time()
             lapse = int((seconds + lease) * 1000 + micros / 1000)

@@ -35,7 +35,7 @@ class Link:
         names: the namespace.
         terms: how the queue lends.
         vigil: waits for a Redis that is away.
-        endpoint: where Redis is.
+        endpoint: finds out where Redis is; a server of our own is started by that, which blocks meanwhile.
         connect: gives the client, once Redis answers; raises RedisUnavailableError.
         disconnect: the client is not needed any more.
         worker: a name that this worker keeps over its restarts.
@@ -44,7 +44,7 @@ class Link:
     names: Namespace
     terms: Terms
     vigil: Vigil
-    endpoint: RedisEndpoint
+    endpoint: Callable[[], RedisEndpoint]
     connect: Callable[[], Awaitable[Client]]
     disconnect: Callable[[], Awaitable[None]]
     worker: str | None = None
@@ -142,7 +142,7 @@ def _from_settings(crawler: Crawler) -> Link:
 
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
     names = names_of(crawler, environment.crawl_id)
-    return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker)
+    return Link(names, terms_of(environment), vigil, lambda: endpoint, open_, close, environment.worker)
 
 
 def endpoint_of(settings: BaseSettings, environment: Environment) -> RedisEndpoint:

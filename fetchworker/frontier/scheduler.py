@@ -126,7 +126,7 @@ class Scheduler(BaseScheduler):
             frontier,
             redis,
             self._link.vigil,
-            ahead=settings.getint("CONCURRENT_REQUESTS") or 64,
+            ahead=2 * settings.getint("CONCURRENT_REQUESTS") or 128,
             accept=self._accept,
             changed=self._look_again,
             seeds=not private,

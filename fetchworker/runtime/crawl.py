@@ -33,7 +33,6 @@ from fetchworker.runtime.parts import (
     disconnect,
     load_configuration,
     proxy_manager,
-    redis_endpoint,
     shared_turns,
 )
 from fetchworker.runtime.queue import RedisQueue
@@ -144,7 +143,7 @@ class Runtime:
         if self.environment.stores or self.environment.media:
             values["CONCURRENT_ITEMS"] = STORING_ITEMS
         if self.queued:
-            self._queue = RedisQueue(self, crawler, redis_endpoint(self.environment))
+            self._queue = RedisQueue(self, crawler)
             values |= self._queue.settings()
         for name, value in values.items():
             if (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:

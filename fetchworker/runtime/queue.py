@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.runtime.parts import redis_endpoint
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
 
     from fetchworker.frontier.vigil import Vigil
@@ -23,20 +29,21 @@ class RedisQueue:
         vigil: waits for Redis when it goes away.
     """
 
-    def __init__(self, runtime: Runtime, crawler: Crawler, endpoint: RedisEndpoint) -> None:
+    def __init__(self, runtime: Runtime, crawler: Crawler) -> None:
         from fetchworker.frontier.link import Link, names_of, terms_of  # noqa: PLC0415  # Redis's library is heavy
         from fetchworker.frontier.vigil import Vigil  # noqa: PLC0415  # as above
 
         self._runtime = runtime
         self._crawler = crawler
-        self._endpoint = endpoint
         environment = runtime.environment
+        # found when it is needed: a server of our own is started then
+        self._endpoint: Callable[[], RedisEndpoint] = cache(partial(redis_endpoint, environment))
         self.vigil: Vigil = Vigil(self._look, patience=environment.redis_patience, changed=self._changed)
         crawl_id = runtime.crawl_id if runtime.private else None
         names = names_of(crawler, crawl_id)
         terms = terms_of(environment)
         Link(
-            names, terms, self.vigil, endpoint, self._connect, self._disconnect, environment.worker
+            names, terms, self.vigil, self._endpoint, self._connect, self._disconnect, environment.worker
         ).keep(crawler)  # fmt: skip
 
     @staticmethod
@@ -62,7 +69,7 @@ class RedisQueue:
     async def _look(self, limit: float) -> None:
         from fetchworker.redis import wait_for_redis  # noqa: PLC0415  # as above
 
-        await wait_for_redis(self._endpoint, limit=limit)
+        await wait_for_redis(await asyncio.to_thread(self._endpoint), limit=limit)
 
     def _changed(self) -> None:
         from fetchworker.frontier.link import end_of_patience  # noqa: PLC0415  # as above
