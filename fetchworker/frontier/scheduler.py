@@ -14,6 +14,7 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from redis.exceptions import NoPermissionError
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
@@ -37,14 +38,14 @@ from fetchworker.frontier.dupefilter import dupefilter_of
 from fetchworker.frontier.entry import Child, Move
 from fetchworker.frontier.keepalive import Keepalive
 from fetchworker.frontier.keys import check_cluster
-from fetchworker.frontier.lease import Lease
+from fetchworker.frontier.lease import Lease, delay_of
 from fetchworker.frontier.link import Link
 from fetchworker.frontier.redisspider import idle_limit, stop_own_reader
 from fetchworker.frontier.seedform import requests_of
 from fetchworker.frontier.starting import START, starting
 from fetchworker.frontier.store import Frontier, owner_name
 from fetchworker.frontier.vigil import AWAY, REDIS_UNAVAILABLE
-from fetchworker.frontier.worker import Worker, delay_of
+from fetchworker.frontier.worker import Worker
 
 if TYPE_CHECKING:
     from typing import Self
@@ -111,6 +112,7 @@ class Scheduler(BaseScheduler):
             if settings.getbool("SCHEDULER_FLUSH_ON_START") and not await frontier.workers():
                 await frontier.purge()
             await frontier.enter()
+            await _prune(frontier)
             if returned := await frontier.reclaim():
                 logger.info("%d requests of a worker that is gone went back to the queue", returned)
         except (RedisUnavailableError, *AWAY) as exc:
@@ -358,3 +360,11 @@ class Scheduler(BaseScheduler):
 
     def _count(self, name: str, by: int) -> None:
         self._crawler.stats.inc_value(name, by)
+
+
+async def _prune(frontier: Frontier) -> None:
+    try:
+        if gone := await frontier.prune():
+            logger.info("%d abandoned private namespaces were dropped", len(gone))
+    except NoPermissionError as exc:  # a worker of the shared namespace can do without
+        logger.info("abandoned private namespaces are not looked for: %s", exc)
