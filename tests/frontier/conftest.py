@@ -58,8 +58,8 @@ class Queue:
 
     async def kill(self, frontier: Frontier) -> None:
         """Others notice that a worker has died."""
-        await self.redis.zadd(f"{self.names.root}:workers", {frontier.owner: 1}, xx=True)
-        other = self.worker()
+        await self.redis.zadd(f"{frontier.names.root}:workers", {frontier.owner: 1}, xx=True)
+        other = Frontier(self.redis, frontier.names)
         while frontier.owner in await other.workers():
             await other.look(holds=False)
 
