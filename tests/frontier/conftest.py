@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fetchworker.demo.redis import RedisServer
-from fetchworker.frontier.entry import Child, Finished, Move, News, Numbered
+from fetchworker.frontier.entry import Child, Finished, Move, News, Numbered, Staged
 from fetchworker.frontier.keys import namespace
 from fetchworker.frontier.store import Frontier, Terms
 from fetchworker.redis import connect, resolve_redis_url
@@ -62,6 +62,24 @@ class Queue:
         other = Frontier(self.redis, frontier.names)
         while frontier.owner in await other.workers():
             await other.look(holds=False)
+
+    async def busy(self) -> Frontier:
+        """Every kind of key that a namespace can have; the worker that holds something."""
+        one = self.worker(deliveries=2)
+        await one.enter()
+        await one.start("begin")
+        seen = tuple(Child(number % 3, number, b"x") for number in range(1, 900))
+        await one.turn(News(started=Numbered(0, (Child(0, None, b"x"),)), loose=Numbered(1, seen)))
+        await one.start("done")
+        late, dead, page, done, *_ = (await one.turn(want=200)).taken
+        await one.turn(News(moved=[Move(late.token, delay=3_600_000), Move(dead.token, dead="x")]))
+        many = tuple(Child(0, None, b"y") for _ in range(1001))
+        staged = [Staged(page.token, 0, many), Staged(done.token, 0, many), Staged(done.token, 1001, many[:1])]
+        await one.turn(News(staged=staged, finished=[Finished(done.token, (), 1002)]))
+        victim = self.worker(deliveries=2)
+        await victim.turn(want=3)
+        await victim._run("leave", "gone", 2, victim.owner)
+        return one
 
     async def keys(self) -> set[str]:
         """All keys in this Redis."""

@@ -4,31 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fetchworker.frontier.entry import Child, News, Numbered, Staged
+from fetchworker.frontier.entry import Child, News, Numbered
 from fetchworker.frontier.keys import registry
 from fetchworker.frontier.store import is_gone, owner_name
 
 OLD = 10 * 86_400
-
-
-async def busy(queue, tools):
-    """Every kind of key that a namespace can have."""
-    one = queue.worker(deliveries=2)
-    await one.enter()
-    await one.start("begin")
-    seen = tuple(Child(number % 3, number, b"x") for number in range(1, 900))
-    await one.turn(News(started=Numbered(0, (Child(0, None, b"x"),)), loose=Numbered(1, seen)))
-    await one.start("done")
-    late, dead, page, done, *_ = (await one.turn(want=200)).taken
-    await one.turn(tools.back(late, delay=3_600_000))
-    await one.turn(tools.back(dead, dead="x"))
-    many = tuple(Child(0, None, b"y") for _ in range(1001))
-    staged = [Staged(page.token, 0, many), Staged(done.token, 0, many), Staged(done.token, 1001, many[:1])]
-    await one.turn(News(staged=staged, finished=tools.done(done, staged=1002).finished))
-    victim = queue.worker(deliveries=2)
-    await victim.turn(want=3)
-    await victim._run("leave", "gone", 2, victim.owner)
-    return one
 
 
 async def age(queue, *ids, seconds=OLD):
@@ -43,7 +23,7 @@ async def registered(queue):
 
 async def test_a_purge_leaves_no_key_but_the_seeds(queue, tools):
     await queue.redis.rpush(queue.names.seeds, "seed")
-    one = await busy(queue, tools)
+    one = await queue.busy()
     held = {key.removeprefix(queue.names.root).split(":")[1] for key in await queue.keys() if key[0] == "{"}
     every = "requests waiting delayed suspects workers work calls stage committed start dead counts dupefilter"
     assert held == set(every.split())
@@ -52,7 +32,7 @@ async def test_a_purge_leaves_no_key_but_the_seeds(queue, tools):
 
 
 async def test_a_purged_private_namespace_is_not_registered_any_more(queue, tools):
-    one = await busy(queue.of("nightly"), tools)
+    one = await queue.of("nightly").busy()
     await one.purge()
     assert await queue.keys() == set()
 
@@ -90,7 +70,7 @@ async def test_a_seen_set_of_many_buckets_goes_in_steps(lone, monkeypatch):
 
 async def test_private_namespaces_that_nobody_used_for_long_are_dropped(queue, tools):
     for name in ("ended", "killed"):
-        one = await busy(queue.of(name), tools)
+        one = await queue.of(name).busy()
         await queue.kill(one)
     await queue.of("fresh").worker().enter()
     await age(queue, "ended", "killed")
@@ -101,7 +81,7 @@ async def test_private_namespaces_that_nobody_used_for_long_are_dropped(queue, t
 
 
 async def test_one_with_a_worker_is_never_dropped(queue, tools):
-    one = await busy(queue.of("long"), tools)
+    one = await queue.of("long").busy()
     before = await queue.keys()
     await age(queue, "long")
     assert await queue.worker().prune() == []
@@ -113,7 +93,7 @@ async def test_one_with_a_worker_is_never_dropped(queue, tools):
 
 async def test_one_that_somebody_has_just_entered_is_kept(queue, tools):
     private = queue.of("resumed")
-    await queue.kill(await busy(private, tools))
+    await queue.kill(await private.busy())
     await age(queue, "resumed")
     one = private.worker()
     await one.enter()
