@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 #: buckets of the seen-set that one script drops
 _BUCKETS = 2000
-#: abandoned namespaces that one start drops; seconds for which one in use may be silent; seconds between two signs of use
-_PRUNED, _SILENT, _SIGNS = 20, 3600, 60.0
+#: abandoned namespaces that one start drops
+_PRUNED = 20
+#: seconds for which a namespace in use may be silent at least, and between two signs of use
+_SILENT, _SIGNS = 3600, 60.0
 _SCRIPTS = ("turn", "look", "start", "leave", "end", "dead")
 _PROC = Path("/proc/self")
 
@@ -171,7 +173,9 @@ class Frontier:
         """Drop some of the spider's private namespaces that nobody used for the retention; returns their ids."""
         idle, gone = int(max(self.terms.retention, _SILENT, 2 * self.terms.lease)), []
         for raw in await self._used([self._registry], [self.names.id or "", idle, _PRUNED]):
-            other = Frontier(self._redis, namespace(self.names.spider, raw.decode()), owner=self.owner, terms=self.terms)
+            other = Frontier(
+                self._redis, namespace(self.names.spider, raw.decode()), owner=self.owner, terms=self.terms
+            )
             if await other._end("abandon") and await self._forget([self._registry], [raw, idle]):
                 gone.append(raw.decode())
         return gone

@@ -54,6 +54,7 @@ async def test_a_worker_that_dies_in_the_middle_of_a_page_leaves_no_child(queue,
     first, second, *_ = parts(leased.token)
     await one.turn(News(staged=[first]))
     await queue.kill(one)
+    assert not [key for key in await queue.keys() if ":stage:" in key]
     answer = await one.turn(News(staged=[second], finished=tools.done(leased, staged=2 * PART).finished))
     assert (answer.finished, answer.new) == ([False], 0)
     assert await queue.drain() == [b"page"]

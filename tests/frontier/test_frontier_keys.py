@@ -12,18 +12,28 @@ from fetchworker.frontier import keys
 from fetchworker.frontier.keys import check_cluster, namespace
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "queue.md"
-SLOTS = {"root": r"\{shop:(start_urls|crawl:nightly)\}", "number": r"-?\d+", "priority": r"-?\d+", "n": r"\d+"}
+SLOTS = {
+    "spider": "shop",
+    "root": r"\{shop:(start_urls|crawl:nightly)\}",
+    "number": r"-?\d+",
+    "priority": r"-?\d+",
+    "n": r"\d+",
+}
 
 
 def described(text):
     """Patterns of the keys in the first column of a table."""
     names = re.findall(r"`+((?:<root>|<spider>|\{<spider>)[^`]*)`+", text)
-    return {re.sub(r"<(\w+)>", lambda slot: SLOTS.get(slot[1], "shop" if slot[1] == "spider" else ".+"),
-                   re.sub(r"[{}]", r"\\\g<0>", name)) for name in names if name not in ("<root>", "<spider>")}  # fmt: skip
+    return {pattern(name) for name in names if name not in ("<root>", "<spider>")}
+
+
+def pattern(name):
+    return re.sub(r"<(\w+)>", lambda slot: SLOTS.get(slot[1], ".+"), re.sub(r"[{}]", r"\\\g<0>", name))
 
 
 def first_column(text, mark):
-    return "\n".join(line.split(mark)[1 if mark == "|" else 0] for line in text.splitlines() if line.startswith(("|", "``")))
+    lines = [line for line in text.splitlines() if line.startswith(("|", "``"))]
+    return "\n".join(line.split(mark)[1 if mark == "|" else 0] for line in lines)
 
 
 @pytest.mark.parametrize("crawl", [None, "nightly"])
@@ -33,8 +43,8 @@ async def test_every_key_that_a_run_leaves_is_described_and_every_description_is
     await queue.busy()
     found = {key for key in await lone.keys() if crawl or key != "{shop:namespaces}"}
     module = described(first_column(keys.__doc__, "  "))
-    assert {key for key in found if not any(re.fullmatch(pattern, key) for pattern in module)} == set()
-    unseen = {pattern for pattern in module if not any(re.fullmatch(pattern, key) for key in found)}
+    assert {key for key in found if not any(re.fullmatch(each, key) for each in module)} == set()
+    unseen = {each for each in module if not any(re.fullmatch(each, key) for key in found)}
     assert unseen == (set() if crawl else {r"\{shop:namespaces\}"})
 
 

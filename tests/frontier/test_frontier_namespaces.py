@@ -14,7 +14,7 @@ OLD = 10 * 86_400
 async def age(queue, *ids, seconds=OLD):
     """Nobody has used them for so long."""
     now = (await queue.redis.time())[0]
-    await queue.redis.zadd(registry(queue.names.spider), {id_: now - seconds for id_ in ids})
+    await queue.redis.zadd(registry(queue.names.spider), dict.fromkeys(ids, now - seconds))
 
 
 async def registered(queue):
