@@ -14,7 +14,6 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import NoPermissionError
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
@@ -112,7 +111,7 @@ class Scheduler(BaseScheduler):
             if settings.getbool("SCHEDULER_FLUSH_ON_START") and not await frontier.workers():
                 await frontier.purge()
             await frontier.enter()
-            await _prune(frontier)
+            await frontier.prune()
             if returned := await frontier.reclaim():
                 logger.info("%d requests of a worker that is gone went back to the queue", returned)
         except (RedisUnavailableError, *AWAY) as exc:
@@ -360,11 +359,3 @@ class Scheduler(BaseScheduler):
 
     def _count(self, name: str, by: int) -> None:
         self._crawler.stats.inc_value(name, by)
-
-
-async def _prune(frontier: Frontier) -> None:
-    try:
-        if gone := await frontier.prune():
-            logger.info("%d abandoned private namespaces were dropped", len(gone))
-    except NoPermissionError as exc:  # a worker of the shared namespace can do without
-        logger.info("abandoned private namespaces are not looked for: %s", exc)

@@ -7,6 +7,7 @@ their place.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import time
@@ -17,6 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from redis.exceptions import NoPermissionError
+
 from fetchworker.frontier.entry import Answer, Dead, News, State, read_answer, read_dead, read_state
 from fetchworker.frontier.keys import Namespace, namespace, registry
 from fetchworker.redis import script
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from fetchworker.redis import Client
+
+logger = logging.getLogger(__name__)
 
 #: buckets of the seen-set that one script drops
 _BUCKETS = 2000
@@ -171,13 +176,18 @@ class Frontier:
 
     async def prune(self) -> list[str]:
         """Drop some of the spider's private namespaces that nobody used for the retention; returns their ids."""
-        idle, gone = int(max(self.terms.retention, _SILENT, 2 * self.terms.lease)), []
-        for raw in await self._used([self._registry], [self.names.id or "", idle, _PRUNED]):
-            other = Frontier(
-                self._redis, namespace(self.names.spider, raw.decode()), owner=self.owner, terms=self.terms
-            )
-            if await other._end("abandon") and await self._forget([self._registry], [raw, idle]):
-                gone.append(raw.decode())
+        silent, gone = int(max(self.terms.retention, _SILENT, 2 * self.terms.lease)), []
+        try:
+            abandoned = await self._used([self._registry], [self.names.id or "", silent, _PRUNED])
+        except NoPermissionError as exc:  # a worker of the shared namespace can do without
+            logger.info("abandoned private namespaces are not looked for: %s", exc)
+            return []
+        for id_ in (raw.decode() for raw in abandoned):
+            other = Frontier(self._redis, namespace(self.names.spider, id_), owner=self.owner, terms=self.terms)
+            if await other._end("abandon") and await self._forget([self._registry], [id_, silent]):
+                gone.append(id_)
+        if gone:
+            logger.info("%d private namespaces that nobody uses any more were dropped", len(gone))
         return gone
 
     async def expire(self) -> bool:

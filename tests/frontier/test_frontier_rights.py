@@ -14,7 +14,9 @@ from fetchworker.demo.redis import RedisCluster
 from fetchworker.frontier.bell import Bell
 from fetchworker.frontier.entry import Child, News, Numbered
 from fetchworker.frontier.keepalive import Keepalive
+from fetchworker.frontier.keys import namespace
 from fetchworker.frontier.report import private_ids, read_report
+from fetchworker.frontier.store import Frontier
 from fetchworker.redis import connect, resolve_redis_url
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "redis.md"
@@ -59,3 +61,13 @@ async def test_such_a_user_is_enough(restricted, tools, monkeypatch):
             await other.worker().turn(News(loose=Numbered(1, (Child(0, None, b"x"),))))
     denied = [each["object"] for server in servers for each in server.call("ACL LOG")]
     assert all("other" in str(each) for each in denied)
+
+
+async def test_one_who_may_touch_the_shared_namespace_alone_can_do_without_the_private_ones(redis_server, caplog):
+    caplog.set_level("INFO")
+    redis_server.call("ACL", "SETUSER", "worker", "reset", "on", f">{CANARY}", "+@all", "~{shop:start_urls}*")
+    endpoint = resolve_redis_url(redis_server.url.replace("://", f"://worker:{CANARY}@"), Path())
+    async with aclosing(connect(endpoint)) as client:
+        assert await Frontier(client, namespace("shop")).prune() == []
+    assert "abandoned private namespaces are not looked for" in caplog.text
+    redis_server.call("ACL", "DELUSER", "worker")
