@@ -118,7 +118,10 @@ class Environment(BaseSettings):
         default=10, ge=1, le=200, description="how many workers may go down with a request", examples=["10"]
     )
     crawl_ttl: float = Field(
-        default=604_800, ge=1, description="the seconds that the queue of an ended crawl is kept", examples=["604800"]
+        default=604_800,
+        ge=1,
+        description="the seconds that the queue of an ended or abandoned crawl is kept",
+        examples=["604800"],
     )
     worker: Name | None = Field(default=None, description=_NAME, examples=["crawler-1"])
     state_dir: Path = Field(

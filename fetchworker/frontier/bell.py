@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from redis.exceptions import RedisError
+from fetchworker.frontier.vigil import AWAY
 
 if TYPE_CHECKING:
     from fetchworker.frontier.keys import Namespace
@@ -50,12 +50,16 @@ class Bell:
                 task.cancel()
             if not self._waiting and self._task is not None:
                 self._task.cancel()
+                self._task = None  # it ends only later: whoever waits next needs one of its own
+
+    async def _tick(self) -> None:
+        await asyncio.sleep(INTERVAL)
 
     async def _look(self) -> None:
         while self._waiting:
-            await asyncio.sleep(INTERVAL)
+            await self._tick()
             found = 1
-            with suppress(RedisError, OSError):
+            with suppress(*AWAY):
                 found = await self._redis.exists(*{key for keys in self._waiting.values() for key in keys})
             for rung in self._waiting if found else ():
                 rung.set()

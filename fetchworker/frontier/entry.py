@@ -62,11 +62,11 @@ class Leased:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A request that is done, with its children; ``staged`` when some of them were sent before."""
+    """A request that is done, with its children; ``staged``: how many of them were sent before."""
 
     token: str
     children: tuple[Child, ...] = ()
-    staged: bool = False
+    staged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

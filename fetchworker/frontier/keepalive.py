@@ -8,8 +8,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from redis.exceptions import RedisError
-
+from fetchworker.frontier.vigil import AWAY
 from fetchworker.redis import connect_sync
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Keepalive:
         lease = self._frontier.terms.lease
         while not self._over.wait(lease / 6):
             if self._holds() and time.monotonic() - self._frontier.heard > lease / 2:
-                with suppress(RedisError, OSError):
+                with suppress(*AWAY):
                     self._extend(lease)
 
     def _extend(self, lease: float) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fetchworker.frontier.entry import Child, Entry, Leased
 
+_LONGEST_DELAY = 3600.0
+
 
 class Lease:
     """One lease in this process.
@@ -37,3 +39,8 @@ class Lease:
     def fail(self, error: BaseException) -> None:
         """The request cannot count as done."""
         self.error = self.error or error
+
+
+def delay_of(failures: int, pause: float) -> int:
+    """Milliseconds until a request is tried again that has failed so often before."""
+    return int(min(_LONGEST_DELAY, pause * 2.0**failures) * 1000)

@@ -37,14 +37,14 @@ from fetchworker.frontier.dupefilter import dupefilter_of
 from fetchworker.frontier.entry import Child, Move
 from fetchworker.frontier.keepalive import Keepalive
 from fetchworker.frontier.keys import check_cluster
-from fetchworker.frontier.lease import Lease
+from fetchworker.frontier.lease import Lease, delay_of
 from fetchworker.frontier.link import Link
 from fetchworker.frontier.redisspider import idle_limit, stop_own_reader
 from fetchworker.frontier.seedform import requests_of
 from fetchworker.frontier.starting import START, starting
 from fetchworker.frontier.store import Frontier, owner_name
 from fetchworker.frontier.vigil import AWAY, REDIS_UNAVAILABLE
-from fetchworker.frontier.worker import Worker, delay_of
+from fetchworker.frontier.worker import Worker
 
 if TYPE_CHECKING:
     from typing import Self
@@ -111,6 +111,7 @@ class Scheduler(BaseScheduler):
             if settings.getbool("SCHEDULER_FLUSH_ON_START") and not await frontier.workers():
                 await frontier.purge()
             await frontier.enter()
+            await frontier.prune()
             if returned := await frontier.reclaim():
                 logger.info("%d requests of a worker that is gone went back to the queue", returned)
         except (RedisUnavailableError, *AWAY) as exc:

@@ -47,7 +47,7 @@ async def starting(start: AsyncIterator[Any], worker: Worker, vigil: Vigil) -> A
     try:
         async for output in _further(start, queued):
             done.current.set(START)  # stays set while the engine, in this same task, schedules it
-            await worker.room.wait()
+            await worker.room()
             yield output
             done.current.set(None)
     except Exception:

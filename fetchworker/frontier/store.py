@@ -7,6 +7,7 @@ their place.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import time
@@ -17,8 +18,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from redis.exceptions import NoPermissionError
+
 from fetchworker.frontier.entry import Answer, Dead, News, State, read_answer, read_dead, read_state
-from fetchworker.frontier.keys import Namespace, registry
+from fetchworker.frontier.keys import Namespace, namespace, registry
 from fetchworker.redis import script
 
 if TYPE_CHECKING:
@@ -26,8 +29,14 @@ if TYPE_CHECKING:
 
     from fetchworker.redis import Client
 
+logger = logging.getLogger(__name__)
+
 #: buckets of the seen-set that one script drops
 _BUCKETS = 2000
+#: abandoned namespaces that one start drops
+_PRUNED = 20
+#: seconds for which a namespace in use may be silent at least, and between two signs of use
+_SILENT, _SIGNS = 3600, 60.0
 _SCRIPTS = ("turn", "look", "start", "leave", "end", "dead")
 _PROC = Path("/proc/self")
 
@@ -42,7 +51,7 @@ class Terms:
         deliveries: how many workers may go down with a request before it is dead.
         attempts: how often its callback may fail before it is dead.
         pause: seconds before the second attempt; doubled for each further one.
-        retention: seconds that an ended private namespace is kept.
+        retention: seconds that a private namespace is kept which has ended, or which nobody uses.
     """
 
     lease: float = 60
@@ -95,6 +104,9 @@ class Frontier:
         lua = files(__package__) / "lua"
         lib = (lua / "lib.lua").read_text()
         self._scripts = {name: script(redis, f"{lib}\n{(lua / f'{name}.lua').read_text()}") for name in _SCRIPTS}
+        self._registry = registry(names.spider)
+        self._used, self._forget = (script(redis, (lua / f"{name}.lua").read_text()) for name in ("used", "forget"))
+        self._signed = float("-inf")
         self._lease = int(self.terms.lease * 1000)
         self._call = 0
         #: when Redis last heard of this worker (monotonic seconds)
@@ -148,9 +160,35 @@ class Frontier:
     async def enter(self) -> None:
         """Note that a private namespace is in use; one that had ended goes on."""
         if self.names.id:
+            await self._sign()
             for part in ("counts", "dead", "start"):  # a count that went meanwhile would give tokens twice
                 await self._redis.persist(f"{self.names.root}:{part}")
-            await self._redis.zadd(registry(self.names.spider), {self.names.id: time.time()})
+            await self.beat()  # whoever drops abandoned namespaces sees somebody here from now on
+
+    async def sign(self) -> None:
+        """Note that a private namespace is still in use; a command at most once a minute."""
+        if self.names.id and time.monotonic() - self._signed >= _SIGNS:
+            await self._sign()
+
+    async def _sign(self) -> None:
+        await self._used([self._registry], [self.names.id, 0, 0])
+        self._signed = time.monotonic()
+
+    async def prune(self) -> list[str]:
+        """Drop some of the spider's private namespaces that nobody used for the retention; returns their ids."""
+        silent, gone = int(max(self.terms.retention, _SILENT, 2 * self.terms.lease)), []
+        try:
+            abandoned = await self._used([self._registry], [self.names.id or "", silent, _PRUNED])
+        except NoPermissionError as exc:  # a worker of the shared namespace can do without
+            logger.info("abandoned private namespaces are not looked for: %s", exc)
+            return []
+        for id_ in (raw.decode() for raw in abandoned):
+            other = Frontier(self._redis, namespace(self.names.spider, id_), owner=self.owner, terms=self.terms)
+            if await other._end("abandon") and await self._forget([self._registry], [id_, silent]):
+                gone.append(id_)
+        if gone:
+            logger.info("%d private namespaces that nobody uses any more were dropped", len(gone))
+        return gone
 
     async def expire(self) -> bool:
         """End a private namespace; False while others work there."""
@@ -160,9 +198,9 @@ class Frontier:
         """Drop the namespace's queue, leases, seen-set and dead letters, whoever uses it."""
         await self._end("purge")
         if self.names.id:
-            await self._redis.zrem(registry(self.names.spider), self.names.id)
+            await self._redis.zrem(self._registry, self.names.id)
 
-    async def _end(self, how: Literal["expire", "purge"]) -> bool:
+    async def _end(self, how: Literal["expire", "purge", "abandon"]) -> bool:
         place, seconds = 0, max(1, int(self.terms.retention))
         while place >= 0:
             place = int(await self._run("end", how, seconds, place, _BUCKETS))
@@ -177,6 +215,8 @@ class Frontier:
 
     async def revive(self, ids: Iterable[str]) -> int:
         """Put dead letters back into the queue, as if they had never failed; returns how many there were."""
+        if self.names.id:
+            await self._sign()
         return await self._dead("retry", ids)
 
     async def drop(self, ids: Iterable[str]) -> int:

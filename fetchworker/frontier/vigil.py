@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisClusterException, RedisError
 
 from fetchworker.errors import RedisUnavailableError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: what a command raises when Redis is away, or there and of no use (full disk, read only)
-AWAY = (RedisError, OSError)
+AWAY = (RedisError, RedisClusterException, OSError)
 #: how a crawl ends whose Redis stays away
 REDIS_UNAVAILABLE = "redis_unavailable"
 #: seconds between looks

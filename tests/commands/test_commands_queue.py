@@ -103,7 +103,7 @@ def test_staged_and_committed_children_and_an_ended_crawl(project, worker, queue
     one, other = page.take(2)
     children = tuple(Child(0, number, b"x") for number in range(3))
     page.tell(staged=[Staged(one.token, 0, children), Staged(other.token, 0, children[:2])])
-    page.tell(finished=[Finished(one.token, staged=True)])
+    page.tell(finished=[Finished(one.token, staged=3)])
     (told,) = read(project.scrapy("queue", "fetch", "--json"))["namespaces"]
     assert (told["staged"], told["committed"], told["queued"]) == (2, {"pages": 1, "children": 3}, 3)
     shown = project.scrapy("queue", "fetch").stdout

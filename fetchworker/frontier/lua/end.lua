@@ -1,12 +1,13 @@
 -- end(how, seconds, from, most): a namespace ends; its seen-set goes at once, the rest after a while (or now).
--- ARGV  1 'expire' or 'purge', 2 seconds until the rest goes, 3 first bucket, 4 how many buckets in this call
+-- ARGV  1 'expire', 'purge' or 'abandon' (a purge of what nobody uses, in one call), 2 seconds until the rest goes,
+--       3 first bucket, 4 how many buckets in this call
 -- Answer  the next bucket, -1 when it is done; nothing is done to a namespace with workers unless it is purged: -2
 -- Touches  every key of the namespace but the seeds
 
 local how, seconds, from, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-if how == 'expire' and redis.call('ZCOUNT', workers, at, '+inf') > 0 then return -2 end
+if how ~= 'purge' and redis.call('ZCOUNT', workers, at, '+inf') > 0 then return -2 end
 local buckets = opened().level + filter.split
-local last = math.min(from + most, buckets)
+local last = how == 'abandon' and buckets or math.min(from + most, buckets)
 for place = from, last - 1 do redis.call('UNLINK', seen .. ':' .. string.format('%.0f', place)) end
 if last < buckets then return last end
 redis.call('UNLINK', seen)

@@ -1,4 +1,4 @@
--- Stands before each script of the frontier (fetchworker/frontier/scripts.py); commands of Redis 6.2 only.
+-- Stands before each script of the frontier (fetchworker/frontier/store.py); commands of Redis 6.2 only.
 -- KEYS  1 root of the namespace, 2 its queue, 3 its seen-set, 4 its seeds (all of one hash slot, see keys.py)
 -- An entry is one byte of kind ('r' request, 's' seed), one of failures, one of deliveries, then the payload.
 
@@ -131,9 +131,11 @@ end
 
 -- what a worker that is gone held goes to the end of the queue: it may be what brought it down
 local function take_from(owner, most, deliveries)
-  local held, batches, gone = redis.call('HGETALL', work(owner)), {}, {}
-  for i = 1, math.min(#held, most * 2), 2 do
-    local token, level, entry = held[i], read(held[i + 1])
+  local held, order, batches, gone = redis.call('HGETALL', work(owner)), {}, {}, {}
+  for i = 1, #held, 2 do order[#order + 1] = {tonumber(held[i]), held[i], held[i + 1]} end
+  table.sort(order, function(one, other) return one[1] < other[1] end)
+  for i = 1, math.min(#order, most) do
+    local token, level, entry = order[i][2], read(order[i][3])
     gone[#gone + 1] = token
     if level then
       local again, times = bumped(entry, 3)

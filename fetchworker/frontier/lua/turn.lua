@@ -3,7 +3,7 @@
 --       4 milliseconds after which a low priority gets a share, 5 deliveries after which an entry is dead,
 --       6 requests wanted, 7 seeds wanted,
 --       8 msgpack of {finished, moved, staged, started, loose}:
---           finished  {token, children, staged or not} of requests that are done
+--           finished  {token, children, how many were staged} of requests that are done
 --           moved     {token, 'b'} back, {token, 'd', milliseconds} again later, {token, 'x', reason} dead
 --           staged    {token, place, children}: children of a page with many, from this place on
 --           started   {} or {place, children}: requests of start() from this place on
@@ -26,17 +26,24 @@ for _, parted in ipairs(news[3]) do
   end
 end
 
+local again = {}
 for i, done in ipairs(news[1]) do
-  finished[i] = redis.call('HDEL', mine, done[1])
-  if finished[i] == 1 then
+  local token, parts = done[1], done[3]
+  local held = parts > 0 and redis.call('HGET', mine, token)
+  finished[i] = redis.call('HDEL', mine, token)
+  if held and redis.call('LLEN', stage(token)) ~= parts then  -- Redis has lost some: it is done again
+    finished[i] = 0
+    local level, entry = read(held)
+    if level then put_back(again, level, entry, deliveries) end
+    redis.call('DEL', stage(token))
+  elseif finished[i] == 1 then
     new = new + push(done[2])
-    if done[3] then redis.call('RPUSH', committed, done[1]) end
-  elseif done[3] and not redis.call('LPOS', committed, done[1]) then
-    redis.call('DEL', stage(done[1]))
+    if parts > 0 then redis.call('RPUSH', committed, token) end
+  elseif parts > 0 and not redis.call('LPOS', committed, token) then
+    redis.call('DEL', stage(token))
   end
 end
 
-local again = {}
 for i, move in ipairs(news[2]) do
   local token, kind = move[1], move[2]
   local held = redis.call('HGET', mine, token)
@@ -107,7 +114,9 @@ end
 local function hand_out()
   local starved = redis.call('ZRANGEBYSCORE', waiting, '-inf', at - aging, 'LIMIT', 0, 1)[1]
   local left = want
-  if starved and want > 0 then left = left - take(starved, math.max(1, math.floor(want / 8)), false) end
+  local before = tonumber(redis.call('HGET', counts, 'token') or 0)
+  local share = math.floor((before + want) / 8) - math.floor(before / 8)  -- every eighth, however few are wanted
+  if starved and share > 0 then left = left - take(starved, share, false) end
   while left > 0 do
     local best = redis.call('ZREVRANGE', queue, 0, 0)[1]
     if not best then break end
@@ -138,6 +147,7 @@ if last == call then
     end
   end
 elseif want > 0 or seeds_want > 0 then
+  if redis.call('HLEN', mine) > 0 then redis.call('ZADD', workers, at + lease, owner) end  -- not to be swept by itself
   wake_delayed(deliveries)
   sweep(deliveries)
   absorb(MANY)
