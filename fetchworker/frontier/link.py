@@ -39,6 +39,7 @@ class Link:
         connect: gives the client, once Redis answers; raises RedisUnavailableError.
         disconnect: the client is not needed any more.
         worker: a name that this worker keeps over its restarts.
+        grace: seconds that a crawl which is told to end waits for what is under way.
     """
 
     names: Namespace
@@ -48,6 +49,7 @@ class Link:
     connect: Callable[[], Awaitable[Client]]
     disconnect: Callable[[], Awaitable[None]]
     worker: str | None = None
+    grace: float = 30.0
 
     def keep(self, crawler: Crawler) -> None:
         """Be the crawl's link."""
@@ -142,7 +144,7 @@ def _from_settings(crawler: Crawler) -> Link:
 
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
     names = names_of(crawler, environment.crawl_id)
-    return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker)
+    return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker, environment.grace)
 
 
 def endpoint_of(settings: BaseSettings, environment: Environment) -> RedisEndpoint:
