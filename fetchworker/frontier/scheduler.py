@@ -94,7 +94,7 @@ class Scheduler(BaseScheduler):
         """Connect, take back what a former process of this worker had, and begin to lease.
 
         Raises:
-            CloseSpider: there is no Redis.
+            CloseSpider: there is no Redis; RedisUnavailableError in another project.
         """
         self.spider = spider
         return deferred_from_coro(self._open())
@@ -112,6 +112,8 @@ class Scheduler(BaseScheduler):
             if returned := await frontier.reclaim():
                 logger.info("%d requests of a worker that is gone went back to the queue", returned)
         except (RedisUnavailableError, *AWAY) as exc:
+            if link.raises:
+                raise RedisUnavailableError(str(exc)) from exc
             logger.error("%s: the crawl ends", exc)  # noqa: TRY400  # no bug of ours
             raise CloseSpider(REDIS_UNAVAILABLE) from exc
         self._begin(frontier, redis)

@@ -397,3 +397,13 @@ def test_the_errors_are_of_the_tree():
     assert issubclass(UnqueueableError, FetchworkerError)
     assert issubclass(UnqueueableError, ValueError), "Scrapy's word for it"
     assert issubclass(CorruptEntryError, FetchworkerError)
+
+
+def test_text_that_a_selector_found_comes_back_as_plain_text():
+    (found,) = Selector("<a href='/2'>next</a>").root.xpath("//a/text()")
+    assert type(found) is not str
+    back = unpack(packed_value({"link_text": found, "all": [found]}, "meta"))
+    assert back == {"link_text": "next", "all": ["next"]}
+    assert {type(back["link_text"]), type(back["all"][0])} == {str}
+    with pytest.raises(UnqueueableError, match=r"meta\.b is a set"):
+        packed_value({"a": found, "b": {1}}, "meta")
