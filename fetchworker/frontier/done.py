@@ -8,7 +8,8 @@ nowhere else (tests/frontier/test_frontier_done.py is the contract with the pinn
   ``scraper.call_spider_async`` in it, where it shows whether an error of the download went to anybody;
 * ``engine._slot``: ``remove_request`` is the last that the engine does with a request, after all that; ``close`` is
   where it stops to give out requests and waits for those under way; ``nextcall`` wakes it;
-* ``downloader.fetch``: what is downloaded, so that such a wait can be cut.
+* ``downloader.fetch`` and ``scraper.start_itemproc_async``: what is downloaded and what is in the pipelines, so that
+  such a wait can be cut.
 """
 
 from __future__ import annotations
@@ -71,8 +72,10 @@ class Watch:
         #: by the request's id
         self._scraping: dict[int, asyncio.Task[None] | None] = {}
         self._fetching: set[Deferred[Any]] = set()
+        self._storing: set[asyncio.Task[None] | None] = set()
         self._scrape, scraper._scrape = scraper._scrape, self._scraped  # type: ignore[method-assign]  # noqa: SLF001
         self._call, scraper.call_spider_async = scraper.call_spider_async, self._called  # type: ignore[method-assign]
+        self._store, scraper.start_itemproc_async = scraper.start_itemproc_async, self._stored  # type: ignore[method-assign]
         self._remove, slot.remove_request = slot.remove_request, self._removed  # type: ignore[method-assign]
         self._close, slot.close = slot.close, self._closing  # type: ignore[method-assign]
         self._fetch, downloader.fetch = downloader.fetch, self._fetched  # type: ignore[method-assign]
@@ -86,7 +89,7 @@ class Watch:
         self._was_cut = True
         for fetching in list(self._fetching):
             fetching.cancel()
-        for task in list(self._scraping.values()):
+        for task in [*self._storing, *self._scraping.values()]:
             if task is not None:
                 task.cancel()
 
@@ -105,6 +108,19 @@ class Watch:
                 raise
         finally:
             del self._scraping[id(request)]
+
+    async def _stored(self, item: Any, *, response: Response | Failure | None) -> None:
+        if self._was_cut:
+            return
+        task = asyncio.current_task()
+        self._storing.add(task)
+        try:
+            await self._store(item, response=response)
+        except asyncio.CancelledError:
+            if not self._was_cut:
+                raise
+        finally:
+            self._storing.discard(task)
 
     async def _called(self, result: Response | Failure, request: Request) -> Any:
         try:

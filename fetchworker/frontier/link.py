@@ -147,7 +147,9 @@ def _from_settings(crawler: Crawler) -> Link:
 
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
     names = names_of(crawler, environment.crawl_id)
-    return Link(names, terms_of(environment), vigil, endpoint, open_, close, environment.worker, environment.grace, raises=True)
+    return Link(
+        names, terms_of(environment), vigil, endpoint, open_, close, environment.worker, environment.grace, raises=True
+    )
 
 
 def endpoint_of(settings: BaseSettings, environment: Environment) -> RedisEndpoint:
