@@ -28,6 +28,7 @@ async def settle(frontier: Frontier, crawler: Crawler, reason: str) -> None:
         reason: how it ended.
     """
     state, over = await frontier.look(holds=False), reason in _OVER
+    await frontier.leave()  # a look is a sign of life of the worker that runs start(), which others are to go on with
     if frontier.names.id is not None:
         if over and state.empty and state.start == "done":
             await frontier.expire()

@@ -1,8 +1,8 @@
 """Values as msgpack: a closed set of types, each of which reads back as it was (pure).
 
 None, bool, int of 64 bits, float, str, bytes, list, tuple, dict with str or bytes as keys, datetime with a time zone
-(which reads back in UTC); bytearray and memoryview read back as bytes, the text that a selector found (lxml's own str, as
-in the meta of a ``CrawlSpider``'s requests) as str. Nothing that is read is code or names a class.
+(which reads back in UTC). bytearray and memoryview read back as bytes; the text that a selector found (lxml's own str,
+as in the meta of a ``CrawlSpider``'s requests) reads back as str. Nothing that is read is code or names a class.
 """
 
 from __future__ import annotations

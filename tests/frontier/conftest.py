@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,10 @@ class Site:
             number = int(path.rpartition("/")[2])
             links = [f"/list/{other}" for other in (number - 1, number + 1) if 0 < other <= 5]
             body = "".join(f'<a href="{link}">next</a>' for link in links)
+        with suppress(ConnectionError):  # the worker may have gone
+            self._send(handler, status, headers, body)
+
+    def _send(self, handler: BaseHTTPRequestHandler, status: int, headers: dict[str, str], body: str) -> None:
         handler.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(body))}.items():
             handler.send_header(name, value)

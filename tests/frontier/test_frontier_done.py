@@ -1,7 +1,7 @@
 """The contract with the pinned Scrapy: in which order things happen, and when a request counts as done or as failed.
 
-All crawls of a mode run in one process (inside/contract.py), with the engine's heartbeat off: one that needs it to go on
-does not end.
+All crawls of a mode run in one process (inside/contract.py), with the engine's heartbeat off: one that needs it does
+not end.
 """
 
 from __future__ import annotations

@@ -2,14 +2,22 @@
 
 import asyncio
 import os
-import signal
+import time
 from pathlib import Path
+from typing import ClassVar
 
 from scrapy import Request, Spider
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
+from other.pipelines import killed_once
+
 SITE = os.environ["SITE"]
+
+
+def wait_for(path):
+    while not path.exists():
+        time.sleep(0.05)
 
 
 def item(response):
@@ -18,7 +26,7 @@ def item(response):
 
 class PlainSpider(Spider):
     name = "plain"
-    start_urls = [f"{SITE}{path}" for path in os.environ.get("START", "").split()]
+    start_urls: ClassVar = [f"{SITE}{path}" for path in os.environ.get("START", "").split()]
 
     def parse(self, response):
         yield item(response)
@@ -27,8 +35,8 @@ class PlainSpider(Spider):
 
 class RulesSpider(CrawlSpider):
     name = "rules"
-    start_urls = [f"{SITE}/list/1"]
-    rules = [Rule(LinkExtractor(allow="/list/"), callback="parse_list", follow=True)]
+    start_urls: ClassVar = [f"{SITE}/list/1"]
+    rules: ClassVar = [Rule(LinkExtractor(allow="/list/"), callback="parse_list", follow=True)]
 
     def parse_list(self, response):
         yield item(response)
@@ -61,15 +69,13 @@ class StartSpider(Spider):
 
     async def start(self):
         for number in range(10):
-            if number == int(os.environ.get("KILLED_IN_START", "-1")) and not Path("killed").exists():
+            if number == int(os.environ.get("KILLED_IN_START", "-1")):
                 await self.crawler.engine.scheduler._worker.told_start()
-                Path("killed").touch()
-                os.kill(os.getpid(), signal.SIGKILL)
+                killed_once()
             yield Request(f"{SITE}/list/{number + 10}")
         if "START_WAITS_FOR" in os.environ:
             self.logger.info("start waits")
-            while not Path(os.environ["START_WAITS_FOR"]).exists():
-                await asyncio.sleep(0.05)
+            await asyncio.to_thread(wait_for, Path(os.environ["START_WAITS_FOR"]))
             yield Request(f"{SITE}/late")
 
     def parse(self, response):
