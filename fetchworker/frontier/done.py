@@ -78,7 +78,8 @@ class Watch:
         self._store, scraper.start_itemproc_async = scraper.start_itemproc_async, self._stored  # type: ignore[method-assign]
         self._remove, slot.remove_request = slot.remove_request, self._removed  # type: ignore[method-assign]
         self._close, slot.close = slot.close, self._closing  # type: ignore[method-assign]
-        self._fetch, downloader.fetch = downloader.fetch, self._fetched  # type: ignore[method-assign]
+        self._fetch: Any = downloader.fetch
+        downloader.fetch = self._fetched  # type: ignore[method-assign,assignment]
 
     def wake(self) -> None:
         """Have the engine ask for requests at once, and see whether it is idle."""
