@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import msgpack
@@ -48,7 +49,7 @@ class Seen:
 
 
 @pytest.fixture(scope="module", params=["loop", "reactor"])
-def crawls(request, tmp_path_factory, clean_environment, python):
+def crawls(request, tmp_path_factory, clean_environment):
     """All crawls of one of Scrapy's modes, over."""
     with RedisServer() as server:
         env = clean_environment(
@@ -58,7 +59,7 @@ def crawls(request, tmp_path_factory, clean_environment, python):
             FETCHWORKER_ATTEMPT_DELAY="0",
             FETCHWORKER_CRAWL_ID="contract",
         )
-        command = [python, str(SCRIPT), request.param, *NAMES]
+        command = [sys.executable, str(SCRIPT), request.param, *NAMES]
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=100, check=False)
         assert done.returncode == 0, done.stderr
         assert "Deprecat" not in done.stderr, done.stderr
