@@ -114,6 +114,13 @@ class Environment(BaseSettings):
         description="the seconds before the second attempt, doubled for each further one",
         examples=["5"],
     )
+    grace: float = Field(
+        default=30,
+        ge=0,
+        le=86_400,
+        description="the seconds that a crawl which is told to end waits for what is under way",
+        examples=["30"],
+    )
     deliveries: int = Field(
         default=10, ge=1, le=200, description="how many workers may go down with a request", examples=["10"]
     )

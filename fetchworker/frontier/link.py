@@ -39,6 +39,9 @@ class Link:
         connect: gives the client, once Redis answers; raises RedisUnavailableError.
         disconnect: the client is not needed any more.
         worker: a name that this worker keeps over its restarts.
+        raises: whether a Redis that is not there is an error, which gives Scrapy's own ``crawl`` its exit code; a
+            runtime of ours is told by the crawl's end.
+        grace: seconds that a crawl which is told to end waits for what is under way.
     """
 
     names: Namespace
@@ -48,6 +51,8 @@ class Link:
     connect: Callable[[], Awaitable[Client]]
     disconnect: Callable[[], Awaitable[None]]
     worker: str | None = None
+    grace: float = 30.0
+    raises: bool = False
 
     def keep(self, crawler: Crawler) -> None:
         """Be the crawl's link."""
@@ -142,7 +147,17 @@ def _from_settings(crawler: Crawler) -> Link:
 
     vigil = Vigil(look, patience=environment.redis_patience, changed=changed)
     names = names_of(crawler, environment.crawl_id)
-    return Link(names, terms_of(environment), vigil, lambda: endpoint, open_, close, environment.worker)
+    return Link(
+        names,
+        terms_of(environment),
+        vigil,
+        lambda: endpoint,
+        open_,
+        close,
+        environment.worker,
+        environment.grace,
+        raises=True,
+    )
 
 
 def endpoint_of(settings: BaseSettings, environment: Environment) -> RedisEndpoint:

@@ -10,6 +10,7 @@ scrapy-redis's settings keep their meaning: ``SCHEDULER_QUEUE_KEY``, ``SCHEDULER
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -28,12 +29,12 @@ from fetchworker.errors import (
     RedisUnavailableError,
     StorageError,
     UnfinishedError,
-    UnqueueableError,
 )
 from fetchworker.exports.completion import not_done
 from fetchworker.frontier import codec, done
 from fetchworker.frontier.codec import LEASE
 from fetchworker.frontier.dupefilter import dupefilter_of
+from fetchworker.frontier.ending import IDLE, settle
 from fetchworker.frontier.entry import Child, Move
 from fetchworker.frontier.keepalive import Keepalive
 from fetchworker.frontier.keys import check_cluster
@@ -57,10 +58,6 @@ logger = logging.getLogger(__name__)
 
 #: seconds that the end of a crawl waits for Redis to take what is left to tell
 _LAST_WORDS = 10.0
-#: how a crawl of the shared namespace ends that had nothing to do for SCHEDULER_IDLE_BEFORE_CLOSE seconds
-IDLE = "idle"
-#: ends after which a private namespace is over, once nothing is left in it
-_OVER = frozenset({"finished", IDLE})
 
 
 class Scheduler(BaseScheduler):
@@ -81,9 +78,10 @@ class Scheduler(BaseScheduler):
         self._carried: deque[tuple[Request, Lease]] = deque()
         #: what the engine has: by the request's id, with the request so that the id stays its own
         self._out: dict[int, tuple[Request, Lease]] = {}
-        self._started_here = False
         self._keepalive: Keepalive | None = None
         self._worker: Worker | None = None
+        self._watch: done.Watch | None = None
+        self._grace: asyncio.TimerHandle | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -96,7 +94,7 @@ class Scheduler(BaseScheduler):
         """Connect, take back what a former process of this worker had, and begin to lease.
 
         Raises:
-            CloseSpider: there is no Redis.
+            CloseSpider: there is no Redis; RedisUnavailableError in another project.
         """
         self.spider = spider
         return deferred_from_coro(self._open())
@@ -115,12 +113,17 @@ class Scheduler(BaseScheduler):
             if returned := await frontier.reclaim():
                 logger.info("%d requests of a worker that is gone went back to the queue", returned)
         except (RedisUnavailableError, *AWAY) as exc:
+            if link.raises:
+                raise RedisUnavailableError(str(exc)) from exc
             logger.error("%s: the crawl ends", exc)  # noqa: TRY400  # no bug of ours
             raise CloseSpider(REDIS_UNAVAILABLE) from exc
         self._begin(frontier, redis)
 
     def _begin(self, frontier: Frontier, redis: Any) -> None:
         settings, private = self._crawler.settings, self._link.names.id is not None
+        engine = self._crawler.engine
+        assert engine is not None
+        self._watch = done.Watch(engine, self)
         idle = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE") or idle_limit(self.spider)
         stop_own_reader(self._crawler, self.spider)
         self._worker = Worker(
@@ -129,14 +132,11 @@ class Scheduler(BaseScheduler):
             self._link.vigil,
             ahead=2 * settings.getint("CONCURRENT_REQUESTS") or 128,
             accept=self._accept,
-            changed=self._look_again,
+            changed=self._watch.wake,
             seeds=not private,
             ends_after=0 if private else (idle or None),
             count=self._count,
         )
-        engine = self._crawler.engine
-        assert engine is not None
-        done.watch(engine, self)
         done.replace_start(engine, lambda start: starting(start, self._worker, self._link.vigil))  # type: ignore[arg-type]
         self._keepalive = Keepalive(self._link.endpoint, frontier, lambda: bool(self._worker and self._worker.leases))
         self._crawler.signals.connect(self._spider_error, signals.spider_error)
@@ -170,7 +170,7 @@ class Scheduler(BaseScheduler):
         request.meta.pop(LEASE, None)  # a child that was made of its page's meta
         try:
             child = self._child(request)
-        except UnqueueableError as exc:
+        except Exception as exc:  # noqa: BLE001  # as of a fingerprinter: Scrapy would lose the request without a word
             self._refuse(request, exc, owner)
             return False
         if owner is START:
@@ -181,7 +181,7 @@ class Scheduler(BaseScheduler):
             self._worker.loose(child)
         return True
 
-    def _refuse(self, request: Request, error: UnqueueableError, owner: done.Owner | None) -> None:
+    def _refuse(self, request: Request, error: Exception, owner: done.Owner | None) -> None:
         logger.error("%s cannot be queued: %s", request, error)
         self._count("scheduler/unserializable", 1)
         if isinstance(owner, Lease):
@@ -306,6 +306,21 @@ class Scheduler(BaseScheduler):
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def closing(self) -> None:
+        """See :class:`fetchworker.frontier.done.Listener`."""
+        assert self._worker is not None
+        self._worker.stop_leasing()
+        self._grace = asyncio.get_running_loop().call_later(self._link.grace, self._cut)
+
+    def _cut(self) -> None:
+        if not self._out:
+            return
+        logger.warning("%d requests are under way still: they go back to the queue", len(self._out))
+        for _, lease in self._out.values():
+            lease.back = True
+        assert self._watch is not None
+        self._watch.cut()
+
     def _idle(self) -> None:
         if self._worker is not None and self._worker.ended:
             raise CloseSpider(IDLE)
@@ -318,44 +333,19 @@ class Scheduler(BaseScheduler):
         worker = self._worker
         assert worker is not None
         assert self._keepalive is not None
+        if self._grace is not None:
+            self._grace.cancel()
         told = self._link.vigil.lost is None and await worker.stop(limit=_LAST_WORDS)
         self._keepalive.stop()
         if not told:
             logger.error("Redis has not taken the last news: what was under way is done again when its leases lapse")
         try:
             if told:
-                await self._settle(worker.frontier, reason)
+                await settle(worker.frontier, self._crawler, reason)
         except AWAY as exc:
             logger.warning("the namespace is not ended: %s", exc)
         finally:
             await self._link.disconnect()
-
-    async def _settle(self, frontier: Frontier, reason: str) -> None:
-        state = await frontier.look(holds=False)
-        if self._link.names.id is not None:
-            if reason in _OVER and state.empty and state.start == "done":
-                await frontier.expire()
-            elif not state.empty:
-                self._tell_rest(state.queued + state.delayed)
-        elif self._forgets and reason in _OVER and state.empty and not await frontier.workers():
-            await frontier.purge()
-
-    @property
-    def _forgets(self) -> bool:
-        return not self._crawler.settings.getbool("SCHEDULER_PERSIST", True)
-
-    def _tell_rest(self, count: int) -> None:
-        self._crawler.stats.set_value("frontier/left", count)
-        logger.warning(
-            "%d requests of crawl %s wait in the queue: FETCHWORKER_CRAWL_ID=%s and the same command go on with them",
-            count, self._link.names.id, self._link.names.id,
-        )  # fmt: skip
-
-    def _look_again(self) -> None:
-        engine = self._crawler.engine
-        slot = engine._slot if engine is not None else None  # noqa: SLF001  # no public way to wake it
-        if slot is not None:
-            slot.nextcall.schedule()
 
     def _count(self, name: str, by: int) -> None:
         self._crawler.stats.inc_value(name, by)

@@ -1,7 +1,8 @@
 """Values as msgpack: a closed set of types, each of which reads back as it was (pure).
 
 None, bool, int of 64 bits, float, str, bytes, list, tuple, dict with str or bytes as keys, datetime with a time zone
-(which reads back in UTC); bytearray and memoryview read back as bytes. Nothing that is read is code or names a class.
+(which reads back in UTC). bytearray and memoryview read back as bytes; the text that a selector found (lxml's own str,
+as in the meta of a ``CrawlSpider``'s requests) reads back as str. Nothing that is read is code or names a class.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def pack(value: Any, depth: int = 0) -> bytes:
     def tuples(found: Any) -> Any:
         if type(found) is tuple and depth < _TUPLES_DEEP:
             return msgpack.ExtType(_TUPLE, pack(list(found), depth + 1))
+        if _is_selected(found):
+            return str(found)
         raise TypeError(f"a {type(found).__name__}")
 
     packed: bytes = msgpack.Packer(default=tuples, strict_types=True, datetime=True).pack(value)
@@ -88,11 +91,15 @@ def _refuse_scalar(value: Any, path: str) -> None:
     if kind is int:
         if not -(2**63) <= value < 2**64:
             raise UnqueueableError(f"{path} is an int beyond 64 bits, which cannot be queued: use str")
-    elif kind is str:
+    elif kind is str or _is_selected(value):
         if not _is_utf8(value):
             raise UnqueueableError(f"{path} is text that is no UTF-8, which cannot be queued: use bytes")
     elif kind not in _PLAIN and not (kind is datetime and value.tzinfo):
         raise UnqueueableError(f"{path} is a {kind.__name__}, which cannot be queued: use {_instead(value)}")
+
+
+def _is_selected(value: Any) -> bool:
+    return isinstance(value, str) and type(value).__module__ == "lxml.etree"
 
 
 def _instead(value: Any) -> str:

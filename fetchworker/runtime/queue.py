@@ -43,7 +43,8 @@ class RedisQueue:
         names = names_of(crawler, crawl_id)
         terms = terms_of(environment)
         Link(
-            names, terms, self.vigil, self._endpoint, self._connect, self._disconnect, environment.worker
+            names, terms, self.vigil, self._endpoint, self._connect, self._disconnect, environment.worker,
+            environment.grace,
         ).keep(crawler)  # fmt: skip
 
     @staticmethod

@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 from scrapy.http.request import NO_CALLBACK
+from scrapy.selector import Selector
 from scrapy_redis.spiders import RedisCrawlSpider
 
 from fetchworker.errors import CorruptEntryError, FetchworkerError, UnqueueableError
 from fetchworker.frontier import codec
 from fetchworker.frontier.codec import VOLATILE, decode, encode
+from fetchworker.frontier.values import packed_value, unpack
 
 URL = "https://shop.example/tea"
 
@@ -397,3 +399,13 @@ def test_the_errors_are_of_the_tree():
     assert issubclass(UnqueueableError, FetchworkerError)
     assert issubclass(UnqueueableError, ValueError), "Scrapy's word for it"
     assert issubclass(CorruptEntryError, FetchworkerError)
+
+
+def test_text_that_a_selector_found_comes_back_as_plain_text():
+    (found,) = Selector(text="<a href='/2'>next</a>").root.xpath("//a/text()")
+    assert type(found) is not str
+    back = unpack(packed_value({"link_text": found, "all": [found]}, "meta"))
+    assert back == {"link_text": "next", "all": ["next"]}
+    assert {type(back["link_text"]), type(back["all"][0])} == {str}
+    with pytest.raises(UnqueueableError, match=r"meta\.b is a set"):
+        packed_value({"a": found, "b": {1}}, "meta")

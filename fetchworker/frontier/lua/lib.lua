@@ -183,7 +183,8 @@ local function absorb(most)
   if not token then return end
   local parts = redis.call('LPOP', stage(token), most) or {}
   for i = 1, #parts do parts[i] = cmsgpack.unpack(parts[i]) end
-  push(parts)
+  local new = push(parts)
+  if new > 0 then redis.call('HINCRBY', counts, 'enqueued', new) end
   if #parts < most then redis.call('LPOP', committed) end
 end
 

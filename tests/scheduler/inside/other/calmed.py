@@ -1,0 +1,7 @@
+"""The spider that hung, mended."""
+
+from other.spiders import PlainSpider
+
+
+class CalmedSpider(PlainSpider):
+    name = "hangs"
