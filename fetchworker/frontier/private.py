@@ -1,4 +1,4 @@
-"""The queue of a crawl with a call of its own: in memory, and what is left there in the end is told."""
+"""The queue of a crawl with a call of its own where it is kept in memory: what is left there in the end is told."""
 
 from __future__ import annotations
 

@@ -40,6 +40,7 @@ async def starting(start: AsyncIterator[Any], worker: Worker, vigil: Vigil) -> A
     """
     queued = await _turn_of(worker, vigil)
     if queued is None:
+        await _tell_why_nothing_comes(worker, vigil)
         return
     worker.begin_start(queued)
     if queued:
@@ -54,6 +55,18 @@ async def starting(start: AsyncIterator[Any], worker: Worker, vigil: Vigil) -> A
         await _over(worker, vigil, "failed")
         raise  # the engine logs it
     await _over(worker, vigil, "done")
+
+
+async def _tell_why_nothing_comes(worker: Worker, vigil: Vigil) -> None:
+    """A crawl of its own begins once under its id; whoever gives the id again may expect otherwise."""
+    crawl = worker.frontier.names.id
+    if crawl is None:
+        return
+    state = await vigil.patiently(lambda: worker.frontier.look(holds=False))
+    if state.empty:
+        logger.warning("crawl %s is over, nothing is fetched: give another FETCHWORKER_CRAWL_ID, or purge it", crawl)
+    else:
+        logger.info("crawl %s goes on with what it has in the queue, whatever the arguments are now", crawl)
 
 
 async def _further(start: AsyncIterator[Any], queued: int) -> AsyncIterator[Any]:

@@ -1,7 +1,7 @@
 """What a crawl holds in common, one object per crawler: configuration, proxies, sessions, seeds and records.
 
 Middlewares, the spider base and pipelines reach it with :meth:`Runtime.of`. Nothing here connects anywhere before it
-is needed: a crawl of stateless requests never talks to Redis.
+is needed: a crawl of stateless requests whose queue is in memory never talks to Redis.
 """
 
 from __future__ import annotations

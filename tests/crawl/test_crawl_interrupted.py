@@ -64,6 +64,8 @@ def test_paging_that_was_interrupted_can_be_gone_on_with(project, calm):
     posts = {item["id"] for item in project.lines("p.jsonl") if item["kind"] == "post"}
     again = project.scrapy("crawl", "instagram", *PAGING, "-O", str(project.folder / "again.jsonl"))
     assert (again.returncode, project.lines("again.jsonl")) == (0, []), "it is over"
+    assert f"crawl {crawl_id} goes on with what it has in the queue" in done.stderr
+    assert f"crawl {crawl_id} is over, nothing is fetched: give another FETCHWORKER_CRAWL_ID" in again.stderr
     del project.env["FETCHWORKER_CRAWL_ID"]
     project.scrapy("crawl", "instagram", *PAGING, "-O", str(project.folder / "whole.jsonl"))
     assert posts == {item["id"] for item in project.lines("whole.jsonl") if item["kind"] == "post"}

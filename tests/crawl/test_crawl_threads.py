@@ -131,7 +131,10 @@ def test_blocks_walls_and_faults_on_the_way(project, hostile):
     assert project.records("failures") == []
 
 
-@pytest.mark.parametrize("arguments", [("user=no.such.account",), ("shortcode=DZLcaqdcUuH",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("user=no.such.account",), ("shortcode=DZLcaqdcUuH",), ("operation=likers", "shortcode=DZLcaqdcUuH")],
+)
 def test_who_is_not_there_is_a_failure_line(project, calm, arguments):
     project.use(calm)
     done, items = crawl(project, *arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import runpy
 import shlex
@@ -18,6 +19,7 @@ from scrapy.utils.misc import load_object
 from fetchworker import settings as fetchworker_settings
 from fetchworker.config import PREFIX, Environment
 from fetchworker.errors import OUTCOME_ERROR_TYPES, how_to_install
+from fetchworker.items import KINDS
 from fetchworker.outcomes import Outcome
 from fetchworker.sites.model import Backoff, SiteConfig
 
@@ -96,6 +98,16 @@ class TestSites:
         for name, fields in known.items():
             row = rows.get(name, set())
             assert (row - fields, fields - row - further) == (set(), set()), name
+
+    @pytest.mark.parametrize("site", sorted({*SPIDERS.list()} - {"fetch"}))
+    def test_an_item_the_outcomes_and_the_pace_are_shown(self, pages, site):
+        page = pages[f"docs/sites/{site}.md"]
+        shown = [json.loads(block) for block in page.blocks("json")]
+        assert shown
+        for item in shown:
+            assert item.keys() - {"kind", *KINDS[item["kind"]].model_fields} == set()
+        assert page.rows("outcome", "when")
+        assert "sites.yaml" in page.text
 
     def test_a_page_per_site(self, pages):
         assert sorted(Path(name).stem for name in pages if name.startswith("docs/sites/")) == SPIDERS.list()
