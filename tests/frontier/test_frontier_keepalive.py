@@ -53,7 +53,7 @@ async def test_a_loop_that_is_blocked_keeps_its_leases(request, kind, tools, cap
         one = queue.worker(lease=LEASE)
         [leased] = (await one.turn(want=1)).taken
         before = (await one.workers())[one.owner] * 1000
-        keepalive = Keepalive(endpoint, one, lambda: True)
+        keepalive = Keepalive(lambda: endpoint, one, lambda: True)
         keepalive.start()
         with closing(connect_sync(endpoint)) as other:
             while other.zscore(f"{queue.names.root}:workers", one.owner) <= before:
@@ -84,7 +84,7 @@ async def test_a_worker_that_holds_nothing_is_left_alone(lone, redis_server):
         return False
 
     before = await one.workers()
-    keepalive = Keepalive(resolve_redis_url(redis_server.url, Path()), one, holds)
+    keepalive = Keepalive(lambda: resolve_redis_url(redis_server.url, Path()), one, holds)
     keepalive.start()
     for _ in range(5):
         await asyncio.to_thread(asked.acquire)

@@ -50,7 +50,7 @@ async def test_such_a_user_is_enough(restricted, tools, monkeypatch):
             await one.sign()
             assert await one.prune() == []
             await one.revive([letter.id async for letter in one.dead()])
-            Keepalive(endpoint, one, lambda: True)._extend(60)
+            Keepalive(lambda: endpoint, one, lambda: True)._extend(60)
             assert (await read_report(client, queue.names)).leased
             assert await private_ids(client, "shop") == ([queue.names.id] if queue.names.id else [])
             await Bell.of(client).wait(queue.names, others=asyncio.Event())
