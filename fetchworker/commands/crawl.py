@@ -66,7 +66,7 @@ class Command(ScrapyCrawl):
         from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
         from fetchworker.download.trust import ca_bundle  # noqa: PLC0415  # as above
         from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
-        from fetchworker.exports.feeds import check_feeds  # noqa: PLC0415  # as above
+        from fetchworker.exports.feeds import check_feeds, check_resumed  # noqa: PLC0415  # as above
         from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
         from fetchworker.sites import SiteConfig, check_profiles  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
@@ -91,7 +91,8 @@ class Command(ScrapyCrawl):
             if ours and started:
                 ours.check_call(started.call, sites.get(name) or SiteConfig())
             if ours and (not started or environment.frontier == "redis"):
-                wait_for_queue(environment)
+                begun = wait_for_queue(environment, name)
+                check_resumed(self.settings, environment.crawl_id if started and begun else None)
         except FetchworkerError as exc:
             print(f"scrapy crawl {name}: {exc.message}", file=sys.stderr)
             return FAILED if isinstance(exc, RedisUnavailableError) else BAD_USE

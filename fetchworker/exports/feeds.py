@@ -166,3 +166,21 @@ def check_feeds(settings: BaseSettings) -> None:
     for uri, options in settings.getdict("FEEDS").items():
         if urlsplit(str(uri)).scheme in ("", "file"):
             LineFeedStorage(str(uri), feed_options=options).check()
+
+
+def check_resumed(settings: BaseSettings, crawl_id: str | None) -> None:
+    """See that a crawl which goes on does not empty what it has written before.
+
+    Args:
+        settings: with the feeds.
+        crawl_id: of a crawl that has begun before; None for a new one.
+
+    Raises:
+        ExportError: an output would be started anew.
+    """
+    for uri, options in settings.getdict("FEEDS").items():
+        if crawl_id is not None and options.get("overwrite"):
+            raise ExportError(
+                f"crawl {crawl_id} has begun before, and what it has done is not done again: {uri} must not be "
+                "emptied; write -o instead of -O, or give the crawl another FETCHWORKER_CRAWL_ID"
+            )

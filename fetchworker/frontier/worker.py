@@ -234,6 +234,7 @@ class Worker:
         sent += len(news.loose.children) if news.loose else 0
         if answer.new:
             self._count("scheduler/enqueued/redis", answer.new)
+        if answer.new or repeated:  # of what the lost answer told nothing is known
             self._lull.wake()
         if sent > answer.new:
             self._count("dupefilter/filtered", sent - answer.new)

@@ -23,6 +23,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from fetchworker.redis.cluster import PatientCluster
+from fetchworker.redis.fair import FairPool
 from fetchworker.redis.masters import AsyncMasterPool, MasterPool
 from fetchworker.redis.urls import ENCODE, Target, UrlFaultError, read_url
 
@@ -104,7 +105,7 @@ def _client(target: Target, retries: int) -> Client:
         nodes = [AsyncClusterNode(host, port) for host, port in target.hosts]
         return PatientCluster(startup_nodes=nodes, **_without_place(options), retry=retry)
     if target.kind == "single":
-        return redis.asyncio.Redis.from_pool(redis.asyncio.BlockingConnectionPool(**_pooled(options), retry=retry))
+        return redis.asyncio.Redis.from_pool(FairPool(**_pooled(options), retry=retry))
     theirs = _sentinel_options(dict(parse_async(target.sentinel_url)), AsyncSSLConnection, AsyncRetry(NoBackoff(), 0))
     sentinel = AsyncSentinel(target.hosts, sentinel_kwargs=theirs)
     pool = AsyncMasterPool(target.service, sentinel, **_pooled(_tls(options, AsyncSSLConnection)), retry=retry)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import redis
-import redis.asyncio
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.exceptions import AuthenticationError, RedisError
 from redis.sentinel import SentinelConnectionPool
+
+from fetchworker.redis.fair import FairPool
 
 if TYPE_CHECKING:
     from redis.asyncio.sentinel import Sentinel as AsyncSentinel
     from redis.sentinel import Sentinel
 
 
-class AsyncMasterPool(AsyncSentinelConnectionPool, redis.asyncio.BlockingConnectionPool):
+class AsyncMasterPool(AsyncSentinelConnectionPool, FairPool):
     """Both of them; closes the connections to the sentinels as well."""
 
     sentinel_manager: AsyncSentinel

@@ -175,15 +175,21 @@ def _redis_pace(site: str, redis: Callable[[], Awaitable[Client]]) -> SharedPace
     return RedisPace(site, redis)
 
 
-def wait_for_queue(environment: Environment) -> None:
-    """Return once the Redis of the shared queue answers.
+def wait_for_queue(environment: Environment, site: str) -> bool:
+    """Return once the Redis of the queue answers; tells whether the crawl that the environment names has begun there.
 
     Raises:
         RedisUnavailableError: as :func:`connect`.
     """
+    from fetchworker.frontier.keys import namespace  # noqa: PLC0415  # only a start needs it
 
-    async def look() -> None:
-        await disconnect(await connect(environment))
+    async def look() -> bool:
+        client = await connect(environment)
+        try:
+            names = namespace(site, environment.crawl_id)
+            return environment.crawl_id is not None and bool(await client.exists(f"{names.root}:start"))
+        finally:
+            await disconnect(client)
 
     with ThreadPoolExecutor(1) as thread:  # this thread's loop is the crawl's
-        thread.submit(asyncio.run, look()).result()
+        return thread.submit(asyncio.run, look()).result()

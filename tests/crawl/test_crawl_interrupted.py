@@ -62,8 +62,12 @@ def test_paging_that_was_interrupted_can_be_gone_on_with(project, calm):
     assert len({page["next_cursor"] for page in pages}) == len(pages), "no page twice"
     assert pages[-1]["exhausted"]
     posts = {item["id"] for item in project.lines("p.jsonl") if item["kind"] == "post"}
-    again = project.scrapy("crawl", "instagram", *PAGING, "-O", str(project.folder / "again.jsonl"))
+    again = project.scrapy("crawl", "instagram", *PAGING, "-o", str(project.folder / "again.jsonl"))
     assert (again.returncode, project.lines("again.jsonl")) == (0, []), "it is over"
+    emptied = project.scrapy("crawl", "instagram", *PAGING, "-O", str(project.folder / "p.jsonl"))
+    assert emptied.returncode == 2, emptied.stderr
+    assert "write -o instead of -O" in emptied.stderr
+    assert posts == {item["id"] for item in project.lines("p.jsonl") if item["kind"] == "post"}, "nothing is emptied"
     assert f"crawl {crawl_id} goes on with what it has in the queue" in done.stderr
     assert f"crawl {crawl_id} is over, nothing is fetched: give another FETCHWORKER_CRAWL_ID" in again.stderr
     del project.env["FETCHWORKER_CRAWL_ID"]

@@ -190,3 +190,13 @@ async def test_a_payload_comes_through_each_way_as_it_was(lone, tools, payload):
 
 async def taken(frontier):
     return (await frontier.turn(want=1)).taken
+
+
+async def test_a_call_that_arrives_after_a_later_one_leases_nothing(queue, tools):
+    await queue.push(b"a", b"b", b"c")
+    one = queue.worker()
+    await one.turn(want=1)
+    await one.turn(want=1)
+    one._call -= 2  # as a command that lay in a broken connection
+    assert (await one.turn(want=1)).taken == []
+    assert (await queue.worker().look(holds=False)).queued == 1

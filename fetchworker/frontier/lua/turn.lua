@@ -146,7 +146,7 @@ if last == call then
       taken[#taken + 1] = {tostring(token), level, entry}
     end
   end
-elseif want > 0 or seeds_want > 0 then
+elseif (want > 0 or seeds_want > 0) and not (last and tonumber(call) < tonumber(last)) then  -- nobody hears a late one
   if redis.call('HLEN', mine) > 0 then redis.call('ZADD', workers, at + lease, owner) end  -- not to be swept by itself
   wake_delayed(deliveries)
   sweep(deliveries)
