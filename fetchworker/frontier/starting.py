@@ -40,6 +40,7 @@ async def starting(start: AsyncIterator[Any], worker: Worker, vigil: Vigil) -> A
     """
     queued = await _turn_of(worker, vigil)
     if queued is None:
+        worker.start_is_over()
         await _tell_why_nothing_comes(worker, vigil)
         return
     worker.begin_start(queued)
@@ -82,8 +83,7 @@ async def _over(worker: Worker, vigil: Vigil, how: Literal["done", "failed"]) ->
     done.current.set(None)
     await worker.told_start()
     await vigil.patiently(lambda: worker.frontier.start(how))
-    if how == "failed":
-        worker.start_failed()
+    worker.start_is_over()
 
 
 async def _turn_of(worker: Worker, vigil: Vigil) -> int | None:

@@ -77,7 +77,7 @@ class Worker:
         #: how many of what was leased wait to be given to the engine; kept by whoever accepts
         self.ready = 0
         self._outbox = Outbox()
-        self._start_failed = False
+        self._start_over = False
         self._event = asyncio.Event()
         self._leasing = True
         self._lull = Lull(ends_after)
@@ -131,9 +131,9 @@ class Worker:
         """``start()`` runs here; so many of its requests are queued already."""
         self._outbox.start_from = count
 
-    def start_failed(self) -> None:
-        """``start()`` raised something here: it gives no more, unless another worker does better."""
-        self._start_failed = True
+    def start_is_over(self) -> None:
+        """``start()`` gives no more here: it is done, or has raised something."""
+        self._start_over = True
         self._event.set()
 
     async def told_start(self) -> None:
@@ -291,8 +291,8 @@ class Worker:
             self._changed()
 
     def _start_is_over(self, state: State) -> bool:
-        """Whether ``start()`` gives no more: it is done, or has failed here and nobody else tries."""
-        return state.start == "done" or (self._start_failed and state.start == "none")
+        """Whether ``start()`` gives no more: it is done, or was over here and nobody else tries."""
+        return state.start == "done" or (self._start_over and state.start == "none")
 
     def _tell_backlog(self, state: State) -> None:
         self._count("frontier/idle_with_backlog", 1)

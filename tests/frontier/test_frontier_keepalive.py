@@ -33,7 +33,7 @@ class Watched(Keepalive):
 
 
 def held(frontier, url, *, holds=True, kind=Keepalive):
-    made = kind(resolve_redis_url(url, Path()), frontier, lambda: holds)
+    made = kind(lambda: resolve_redis_url(url, Path()), frontier, lambda: holds)
     made.start()
     return made
 

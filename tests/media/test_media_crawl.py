@@ -270,7 +270,7 @@ def test_the_session_of_a_call_is_forgotten_once_its_pictures_are_there(media, h
     client = connect_sync(endpoint)
     try:
         assert all("error" not in file for file in media.files())
-        assert client.keys("*") == []
+        assert client.keys("fw:session:*") == []
     finally:
         client.close()
         release(endpoint)
