@@ -23,7 +23,6 @@ from scrapy.utils.defer import deferred_from_coro
 
 from fetchworker.errors import (
     ConfigError,
-    CorruptEntryError,
     ExportError,
     FetchworkerError,
     RedisUnavailableError,
@@ -218,7 +217,7 @@ class Scheduler(BaseScheduler):
             check = getattr(self.spider, "check_queued", None)
             if check is not None:
                 check(request)
-        except (FetchworkerError, CorruptEntryError) as exc:
+        except FetchworkerError as exc:
             self._bury(lease, str(exc))
             return
         except Exception as exc:  # noqa: BLE001  # a spider's own check: one entry must not stop the others

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, agree
-from fetchworker.spiders.arguments import as_text
+from fetchworker.spiders.arguments import as_text, matching
 from fetchworker.spiders.tiktok_ads import contract
 
 _AD = re.compile(r"\d{10,25}\Z")
@@ -22,16 +22,6 @@ _PAGE = re.compile(r"[1-9]\d{0,4}\Z")
 _SEARCH_ID = re.compile(r"[A-Za-z0-9+/=_-]{1,2000}\Z")
 #: the parameters of a library search's address, and our names for them
 _ADDRESS = {"region": "region", "adv_name": "query", "query": "query", "adv_biz_ids": "advertiser"}
-
-
-def _matching(pattern: re.Pattern[str], told: str) -> BeforeValidator:
-    def check(value: Any) -> Any:
-        found = as_text(value)
-        if isinstance(found, str) and not pattern.match(found):
-            raise ValueError(f"must be {told}")
-        return found
-
-    return BeforeValidator(check)
 
 
 def _regions(value: Any) -> Any:
@@ -86,8 +76,8 @@ def _words(value: Any) -> Any:
     return found
 
 
-Ad = Annotated[str, _matching(_AD, "an ad's number"), Field(description="the ad's number")]
-OtherAd = Annotated[str | None, _matching(_AD, "an ad's number"), Field(default=None)]
+Ad = Annotated[str, matching(_AD, "an ad's number"), Field(description="the ad's number")]
+OtherAd = Annotated[str | None, matching(_AD, "an ad's number"), Field(default=None)]
 Country = Annotated[
     str | None, BeforeValidator(_country), Field(default=None, description="a country's code (default: all)")
 ]
@@ -96,8 +86,8 @@ Industry = Annotated[
 ]
 Day = Annotated[str | None, BeforeValidator(_day), Field(default=None)]
 Query = Annotated[str | None, BeforeValidator(_words), Field(default=None, description="words to look for")]
-PageNumber = Annotated[str | None, _matching(_PAGE, "a `next_cursor` (a page's number)"), Field(default=None)]
-Word = Annotated[str | None, _matching(_WORD, "a value as the site writes it"), Field(default=None)]
+PageNumber = Annotated[str | None, matching(_PAGE, "a `next_cursor` (a page's number)"), Field(default=None)]
+Word = Annotated[str | None, matching(_WORD, "a value as the site writes it"), Field(default=None)]
 
 
 def _from_address(values: Any) -> Any:
@@ -130,7 +120,7 @@ class LibraryParams(Paged):
 
     query: Query = None
     advertiser: Annotated[
-        str | None, _matching(_ADVERTISER, "an advertiser's number"), Field(description="an advertiser's number")
+        str | None, matching(_ADVERTISER, "an advertiser's number"), Field(description="an advertiser's number")
     ] = None
     ad: OtherAd = None
     region: Annotated[
@@ -139,7 +129,7 @@ class LibraryParams(Paged):
     start: Day = None
     end: Day = None
     cursor: Annotated[
-        str | None, _matching(_SEARCH_ID, "a `next_cursor` of a search"), Field(description="go on from a next_cursor")
+        str | None, matching(_SEARCH_ID, "a `next_cursor` of a search"), Field(description="go on from a next_cursor")
     ] = None
     url: str | None = Field(default=None, description="an address of the library, in place of the others")
 
