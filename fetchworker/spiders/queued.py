@@ -46,6 +46,7 @@ class _Meta(BaseModel):
     fw_token_headers: Tokens = {}
     fw_token_form: Tokens = {}
     fw_secret_headers: dict[StrictStr, tuple[StrictStr, StrictStr, StrictStr]] = {}
+    fw_refresh: list[StrictStr] = []
     fw_tries: Annotated[StrictInt, Field(ge=1)] = 1
     fw_restarts: Count = 0
     fw_first: dict[StrictStr, Any] = {}
