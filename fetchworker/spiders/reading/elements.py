@@ -112,9 +112,19 @@ class _Index:
     def found(self, place: int, query: str) -> list[int]:
         """The places that a query finds in an element or as it, in their order."""
         if query not in self.asked:
-            self.asked[query] = [steps for steps in _parsed(query) if all(step.name in self.named for step in steps)]
+            self.asked[query] = self._asked(query)
         found = [self._chain(place, steps) for steps in self.asked[query]]
         return found[0] if len(found) == 1 else sorted(set(chain.from_iterable(found)))
+
+    def _asked(self, query: str) -> list[Sequence[_Step]]:
+        """What a query asks for that the page has; a list of mere names is made one name."""
+        chains: list[Sequence[_Step]] = [
+            steps for steps in _parsed(query) if all(step.name in self.named for step in steps)
+        ]
+        if len(chains) > 1 and all(len(steps) == 1 and not steps[0].tests for steps in chains):
+            self.named[query] = sorted(set(chain.from_iterable(self.named[steps[0].name] for steps in chains)))
+            return [[_Step(child=False, name=query, tests=())]]
+        return chains
 
     def _chain(self, place: int, steps: Sequence[_Step]) -> list[int]:
         found = self._between(place, self.ends[place], steps[0])
