@@ -97,6 +97,12 @@ class RedisUnavailableError(FetchworkerError):
     type = "INTERNAL_ERROR"
 
 
+class LimitReachedError(FetchworkerError):
+    """As much is under way, or was sent, as the global limit allows, and no permit came in time: nothing was sent."""
+
+    type = "RATE_LIMITED"
+
+
 class SessionError(FetchworkerError):
     """A stored session cannot be read or written."""
 
