@@ -66,6 +66,12 @@ class ConfigError(FetchworkerError):
     type = "CONFIG_ERROR"
 
 
+class ContradictionError(ConfigError):
+    """A header of a request says something else than the browser it is dressed as: nothing was sent."""
+
+    type = "VALIDATION_ERROR"
+
+
 class ProxyConfigError(ConfigError):
     """A proxy entry cannot be read: the message names its place in the list and hides its credentials."""
 

@@ -74,6 +74,7 @@ class Runtime:
     Attributes:
         site: the spider's name, as in sites.yaml.
         config: the site's entry.
+        profile: the browser of identities made from now on.
         pace: when requests may start.
         limit: the permits that all processes together share; None where there is no limit.
         waits: requests between two tries.
@@ -90,6 +91,7 @@ class Runtime:
         self.site = site
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        self.profile = config.profile
         self.proxies = proxy_manager(environment)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
@@ -267,7 +269,7 @@ class Runtime:
         return Session.fresh(
             name,
             site=self.site,
-            profile=self.config.profile,
+            profile=self.profile,
             proxy_id=None if self.config.proxy == "none" else self.pick(),
             now=time.time(),
             stored=bool(name),
