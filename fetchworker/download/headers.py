@@ -100,6 +100,8 @@ def request_head(profile: Profile, **request: Unpack[RequestFields]) -> RequestH
     values, repeats, cookie = _given(profile, request)
     plan = plan_for(profile, request["destination"], target.trustworthy, tuple(values))
     story = _story(values, request, target)
+    if request.get("redirect_urls"):
+        values.pop("sec-fetch-site", None)  # the caller's was that of the first hop
     _check_story(values, story)
     _add_story(values, profile, story, with_cookie=cookie is not None)
     _add_occasion(values, profile, story, request)
@@ -159,7 +161,7 @@ def _check_story(values: Mapping[str, bytes], story: _Story) -> None:
         said = value_of(values[name])
         if said not in true[name]:
             raise ContradictionError(
-                f"the header {name} says {said.decode('latin-1')!r}, but by its referer, address and fw_destination the "
+                f"the header {name} says {said.decode('latin-1')!r}, but by referer, address and fw_destination the "
                 f"request is {true[name][0].decode()!r}: leave it out, or change these",
                 header=name,
             )

@@ -15,6 +15,7 @@ from fetchworker.sites import SiteConfig
 
 CHROME, OLD_FIREFOX = get_profile("chrome"), get_profile("firefox133")
 PAGE = "https://www.example.com/page"
+MANY = (9, 8, 7, 6, 5, 4, 3, 2, 1, 1)
 TAGS = st.lists(st.sampled_from(["de-DE", "de", "en-US", "en", "fr", "nb-NO"]), min_size=1, max_size=12, unique=True)
 
 
@@ -24,7 +25,7 @@ TAGS = st.lists(st.sampled_from(["de-DE", "de", "en-US", "en", "fr", "nb-NO"]), 
         (CHROME, ["en"], "en"),
         (CHROME, ["en-US", "en"], "en-US,en;q=0.9"),
         (CHROME, ["de-DE", "de", "en-US", "en"], "de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7"),
-        (CHROME, list("abcdefghijk"), "a,b;q=0.9,c;q=0.8,d;q=0.7,e;q=0.6,f;q=0.5,g;q=0.4,h;q=0.3,i;q=0.2,j;q=0.1,k;q=0.1"),
+        (CHROME, list("abcdefghijk"), "a," + ",".join(map("{};q=0.{}".format, "bcdefghijk", MANY))),
         (OLD_FIREFOX, ["en-US", "en"], "en-US,en;q=0.5"),
         (OLD_FIREFOX, ["de", "en-US", "en"], "de,en-US;q=0.7,en;q=0.3"),
         (OLD_FIREFOX, ["de-DE", "de", "en-US", "en"], "de-DE,de;q=0.8,en-US;q=0.5,en;q=0.3"),
@@ -113,6 +114,12 @@ def test_a_header_that_contradicts_the_rest_is_refused_by_name(header, value, re
 )
 def test_what_agrees_is_sent(header, value, request_):
     assert f"{header}: {value}".encode() in send(caller_headers=[(header, value)], **request_)
+
+
+def test_after_a_redirect_the_callers_site_is_reckoned_anew():
+    over = ["https://other.example/"]
+    made = send(caller_headers=[("Sec-Fetch-Site", "same-origin")], redirect_urls=over)
+    assert b"Sec-Fetch-Site: cross-site" in made
 
 
 @given(
