@@ -48,6 +48,16 @@ def calls() -> Any:
     return count
 
 
+@pytest.fixture(autouse=True)
+def _no_redis_stays() -> Iterator[None]:
+    """A Redis that code in this process started goes with its test: it would outlive the tests."""
+    yield
+    servers = sys.modules.get("fetchworker._redis_server")
+    for folder in list(servers._uses) if servers else ():
+        servers.release(folder.parent)
+        servers.stop(folder.parent)
+
+
 @dataclass
 class Project:
     """Runs scrapy in the project's folder with a state folder, a Redis and a sites file of its own."""
