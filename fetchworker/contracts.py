@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -42,6 +42,14 @@ class Params(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    _ranges: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Which ranges there are is known here, and asked for each request."""
+        super().__pydantic_init_subclass__(**kwargs)
+        cls._ranges = tuple(ends for ends in _RANGES if cls.model_fields.keys() >= set(ends))
+
     @field_validator("*", mode="after")
     @classmethod
     def _fits_json(cls, value: Any) -> Any:
@@ -53,8 +61,8 @@ class Params(BaseModel):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        for low, high in _RANGES:
-            first, last = getattr(self, low, None), getattr(self, high, None)
+        for low, high in self._ranges:
+            first, last = getattr(self, low), getattr(self, high)
             if first is not None and last is not None and _after(first, last):
                 more = "after" if low in _TIMES else "greater than"
                 raise ValueError(f"{low} ({first}) is {more} {high} ({last})")

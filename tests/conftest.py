@@ -147,6 +147,19 @@ def postgres() -> Iterator[Any]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a real Chromium; skips by name where there is none."""
+    from fetchworker.demo.chromium import find_chromium
+
+    program = find_chromium()
+    if program is None:
+        if os.environ.get(REQUIRE_ALL):
+            pytest.fail("Chromium is required here: apt-get install chromium")
+        pytest.skip("no Chromium: apt-get install chromium")
+    return program
+
+
 @pytest.fixture
 def captures() -> Path:
     """The folder of recorded pages beside the project; skips by name where it is absent."""

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
+from fetchworker.download.profiles import is_profile
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ContractError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
@@ -137,6 +138,9 @@ class SessionMiddleware:
     def _needs_another(self, session: Session) -> bool:
         """Whether the identity cannot go out as it is, and another one could."""
         runtime = self._runtime
+        if not is_profile(session.profile):  # another version of ours has made it
+            runtime.count(f"unknown_profile/{runtime.site}")
+            return True
         if session.proxy_id is not None:
             return runtime.must_leave(session.proxy_id)
         return runtime.config.proxy == "required" and runtime.proxies.available(runtime.site) > 0

@@ -202,7 +202,7 @@ class SiteSpider(Spider):
             yield item
         further = self._following(call, parsed, counted)
         if further is None:
-            await self._end(meta)
+            await self._end(call, meta)
             return
         try:
             yield self._again(response.request, further, 0)
@@ -228,9 +228,9 @@ class SiteSpider(Spider):
         strategy, count, _ = meta["fw_strategy"]
         return bool(strategy + 1 < count)
 
-    async def _end(self, meta: dict[str, Any]) -> None:
+    async def _end(self, call: Call[Any], meta: dict[str, Any]) -> None:
         """The call is over: a session made for it alone is of no more use."""
-        self._duplicates.forget(self._chain(self.load_call(meta["fw_call"])))
+        self._duplicates.forget(self._chain(call))
         if meta.get("fw_session_ends"):
             assert self.runtime
             await self.runtime.drop_session(meta["fw_session"])
@@ -313,7 +313,7 @@ class SiteSpider(Spider):
             yield item
         if not shell:
             self.runtime.record_failure(request, error, page)
-        await self._end(request.meta)
+        await self._end(call, request.meta)
 
     async def _drifted(self, request: Request | None, call: Call[Any], page: Page, error: Exception) -> None:
         """Count a page that lacks what it should have, and keep it."""
