@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from fetchworker.errors import ConfigError
 from fetchworker.sites import yamlfile
-from fetchworker.sites.model import Backoff, SiteConfig, Sites
+from fetchworker.sites.model import Backoff, SiteConfig, Sites, TierBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _SITE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = ("defaults", "sites")
+#: key of a site → the model of the section there
+_SECTIONS: dict[str | int, type[BaseModel]] = {"backoff": Backoff, "tier_budget": TierBudget}
 _LONG = 60  # characters of a wrong value that an error shows
 
 Faults = dict["KeyPath", str]
@@ -135,7 +137,7 @@ def _echo(error: ErrorDetails) -> bool:
 
 def _fault(error: ErrorDetails) -> str:
     place = error["loc"]
-    model = Backoff if place[:1] == ("backoff",) and len(place) > 1 else SiteConfig
+    model = _SECTIONS.get(place[0], SiteConfig) if len(place) > 1 else SiteConfig
     if error["type"] == "extra_forbidden":
         fields = list(model.model_fields)
         return f"unknown key; {nearest(str(place[-1]), fields) or 'known: ' + ', '.join(fields)}"

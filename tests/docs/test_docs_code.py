@@ -21,7 +21,7 @@ from fetchworker.config import PREFIX, Environment
 from fetchworker.errors import OUTCOME_ERROR_TYPES, how_to_install
 from fetchworker.items import KINDS
 from fetchworker.outcomes import Outcome
-from fetchworker.sites.model import Backoff, SiteConfig
+from fetchworker.sites.model import Backoff, SiteConfig, TierBudget
 
 ROOT = Path(__file__).resolve().parents[2]
 SPIDERS = SpiderLoader(Settings({"SPIDER_MODULES": fetchworker_settings.SPIDER_MODULES}))
@@ -75,8 +75,9 @@ class TestConfiguration:
     def test_keys_of_a_site(self, pages):
         rows = pages["docs/configuration.md"].rows("key", "default")
         documented = {words(name)[0]: default for name, default, _ in rows}
-        expected = {name: told(value) for name, value in SiteConfig() if name != "backoff"}
+        expected = {name: told(value) for name, value in SiteConfig() if name not in ("backoff", "tier_budget")}
         expected |= {f"backoff.{name}": told(value) for name, value in Backoff()}
+        expected |= {f"tier_budget.{name}": told(value) for name, value in TierBudget()}
         assert documented == expected
 
     def test_the_file_that_comes_with_the_project_explains_each_key(self):
