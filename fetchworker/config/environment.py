@@ -172,6 +172,13 @@ class Environment(BaseSettings):
         description="the seconds that an unused session is kept",
         examples=["86400"],
     )
+    usage_ttl: float = Field(
+        default=34_560_000,
+        ge=86_400,
+        allow_inf_nan=False,
+        description="the seconds that the usage of a day is kept",
+        examples=["34560000"],
+    )
     contact_data: bool = Field(
         default=False,
         description="true to keep mail addresses and telephone numbers that pages show, or false",

@@ -34,6 +34,7 @@ from fetchworker.runtime.parts import (
     load_configuration,
     proxy_manager,
     shared_turns,
+    usage_keeper,
 )
 from fetchworker.runtime.queue import RedisQueue
 from fetchworker.sessions import Session
@@ -74,6 +75,7 @@ class Runtime:
         site: the spider's name, as in sites.yaml.
         config: the site's entry.
         pace: when requests may start.
+        usage: what the wire has carried, and for whom.
         waits: requests between two tries.
         origins: who fetched the pages of the items that are on their way, where media are fetched.
         crawl_id: names the crawl in logs, in session names and in the state folder.
@@ -91,6 +93,7 @@ class Runtime:
         self.proxies = proxy_manager(environment)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
+        self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
         self._crawler = crawler
@@ -122,6 +125,7 @@ class Runtime:
             crawler.signals.connect(settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
+        crawler.signals.connect(runtime.usage.finish, signals.spider_closed)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
 
@@ -162,6 +166,7 @@ class Runtime:
 
     async def _engine_stopped(self) -> None:
         self.records.close()
+        await self.usage.finish()  # what came after the spider was closed
         if self.pace.turns is not None:
             await self.pace.turns.close()
         if self._redis is not None:
