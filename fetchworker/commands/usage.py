@@ -83,6 +83,12 @@ class Command(ScrapyCommand):
         if unknown := [arg for arg in args if arg.startswith("-")]:
             raise ArgumentError(f"unknown option {unknown[0]}")
         period = {"day": opts.day, "since": opts.since, "until": opts.until}
+        if args[:1] == ["reconcile"]:
+            if args[1:] or opts.by:
+                raise ArgumentError("reconcile takes no sites and no --by: a provider's figures are by day and tier")
+            from fetchworker.accounts.reconcile import reconcile  # noqa: PLC0415  # as above
+
+            return reconcile(self.settings, opts.provider, **period, json=opts.json)
         if opts.provider is not None:
             raise ArgumentError("--provider is for reconcile")
         return show(self.settings, args, **period, by=opts.by or "provider,tier,site", json=opts.json)

@@ -41,6 +41,7 @@ from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
+from fetchworker.usage import SiteSpending
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,7 @@ class Runtime:
         config: the site's entry.
         pace: when requests may start.
         usage: what the wire has carried, and for whom.
+        spending: what the site may still cost today.
         waits: requests between two tries.
         origins: who fetched the pages of the items that are on their way, where media are fetched.
         crawl_id: names the crawl in logs, in session names and in the state folder.
@@ -94,6 +96,7 @@ class Runtime:
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
         self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
+        self.spending = SiteSpending(site, config.budget, self.usage.spent)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
         self._crawler = crawler

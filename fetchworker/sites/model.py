@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+
+from fetchworker.sites.budget import Budget  # noqa: TC001  # pydantic reads it
+from fetchworker.sites.section import Section
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,11 +36,7 @@ def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, hide_input_in_errors=True)
-
-
-class Backoff(_Section):
+class Backoff(Section):
     """How long to wait before a request is tried again: ``first``, then ``factor`` times as long, up to ``max``."""
 
     first: float = Field(default=2.0, gt=0, le=3600, description="seconds before the second try")
@@ -54,7 +53,7 @@ class Backoff(_Section):
         return self
 
 
-class SiteConfig(_Section):
+class SiteConfig(Section):
     """What a site needs. Every key has a default; ``sites.yaml`` writes down those that differ."""
 
     proxy: Literal["required", "preferred", "none"] = Field(
@@ -98,6 +97,15 @@ class SiteConfig(_Section):
     allowed_hosts: Annotated[tuple[str, ...], Field(strict=False, min_length=1), AfterValidator(_hosts)] | None = Field(
         default=None, description="a list of host names that requests may go to, subdomains included (unset: any)"
     )
+    budget: Budget | None = Field(
+        default=None, description="a mapping of bytes_per_day, on_exceeded, tiers (unset: no limit)"
+    )
+
+    @model_validator(mode="after")
+    def _payable(self) -> Self:
+        if self.budget is not None and self.budget.on_exceeded == "down_tier" and self.proxy == "none":
+            raise ValueError("budget.on_exceeded down_tier with proxy none has no tier to go down to; write stop")
+        return self
 
 
 class Sites(Mapping[str, SiteConfig]):

@@ -2,6 +2,7 @@
 
 from fetchworker.usage.keeper import INTERVAL, Keeper, Shelf
 from fetchworker.usage.ledger import DIRECT, NONE, OTHERS, UNJUDGED, Charge, Key, Ledger, Used, day_of
+from fetchworker.usage.spending import SiteSpending, Spending
 
 __all__ = [
     "DIRECT",
@@ -14,6 +15,8 @@ __all__ = [
     "Key",
     "Ledger",
     "Shelf",
+    "SiteSpending",
+    "Spending",
     "Used",
     "day_of",
 ]

@@ -109,8 +109,13 @@ def as_text(rows: Sequence[Row], by: Sequence[str]) -> list[str]:
     lines = [(*by, *_HEADS), *((*row.group, *_shown(row.used)) for row in rows)]
     if len(rows) > 1:
         lines.append(("total", *("" for _ in by[1:]), *_shown(total(rows))))
+    return table(lines, len(by))
+
+
+def table(lines: Sequence[Sequence[str]], words: int) -> list[str]:
+    """Columns of a width; the first ``words`` of them begin at the left, the others end at the right."""
     widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
-    return ["  ".join(_cell(text, at, widths[at], len(by)) for at, text in enumerate(line)).rstrip() for line in lines]
+    return ["  ".join(_cell(text, at, widths[at], words) for at, text in enumerate(line)).rstrip() for line in lines]
 
 
 def _cell(text: str, at: int, width: int, words: int) -> str:

@@ -96,6 +96,7 @@ def test_every_key_can_be_written(write):
                 session_ttl: 600
                 accept_language: "de-DE,de;q=0.9, en;q=0.8"
                 allowed_hosts: [shop.test, cdn.shop.test]
+                budget: {bytes_per_day: 2 GiB, on_exceeded: down_tier, tiers: {residential: 1 GiB}}
             """
         )
     )
