@@ -24,6 +24,7 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import ResponseDataLossError
 from scrapy.utils._download_handlers import get_dataloss_msg, make_response, normalize_bind_address
 
+from fetchworker.download.budget import BudgetStop
 from fetchworker.download.charging import end_of, open_charge
 from fetchworker.download.client import ClientOptions, TransferError, TransferInfo, TransferRequest
 from fetchworker.download.pool import ClientPool
@@ -79,6 +80,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         self._dataloss_warned = False
         self._runtime = Runtime.of(crawler)
         self._egress = self._runtime.egress
+        self._budget = BudgetStop.of(crawler)
         with suppress(ConfigError):  # the first request tells it: Scrapy would say "Unsupported URL scheme"
             self._pool  # noqa: B018  # what else is wrong is told here
 
@@ -99,12 +101,15 @@ class CurlDownloadHandler(BaseDownloadHandler):
             ProxyExhaustedError: a proxy is required and none was chosen; nothing was sent.
             ProxyAuthError: the proxy answered 407.
             EgressDeniedError: it may not go there; nothing was sent.
+            UnfinishedError: the site's budget of bytes is used up; nothing was sent.
             ConfigError: the connections cannot be made as configured.
             scrapy.exceptions: its family of download errors for everything else.
         """
         wire: Wire | None = request.meta.get(WIRE)
         proxy = self._proxy(request, wire)
         route = self._route(request, proxy, configured=wire is not None)
+        if self._budget is not None:  # other requests were sent while this one waited for its turn
+            self._budget.check(request.url)
         charge = self._charge(request, wire, proxy)
         try:
             response = await self._download(request, wire, proxy, route, charge)

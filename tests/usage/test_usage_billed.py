@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -73,7 +73,7 @@ class Stub:
 
 
 @pytest.fixture
-def stub(project):
+def stub(project, redis_server):
     made, loop, stack = Stub(), asyncio.new_event_loop(), AsyncExitStack()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -83,6 +83,7 @@ def stub(project):
 
     server = run(stack.enter_async_context(UpstreamServer(made.app, hosts=("api.evomi.com", "api.decodo.com"))))
     project.env |= {
+        "REDIS_URL": redis_server.url,
         "FETCHWORKER_CA_FILE": server.ca_pem_path,
         "FETCHWORKER_HOST_MAP": json.dumps(server.host_map()),
         "FETCHWORKER_EVOMI_API_KEY": SECRET,
@@ -96,9 +97,8 @@ def stub(project):
 
 
 @pytest.fixture
-def kept(project, redis_server):
+def kept(redis_server):
     """Puts usage into the Redis that the project's commands find."""
-    project.env["REDIS_URL"] = redis_server.url
 
     async def add(day, used):
         client = connect(resolve_redis_url(redis_server.url, Path()))
@@ -119,17 +119,16 @@ def key(provider: str, tier: str) -> Key:
 
 
 @pytest.mark.parametrize(
-    ("provider", "kind", "billed"),
-    [("evomi", "rp", 2.1), ("decodo", "residential_proxies", 2_100_000)],
+    ("provider", "sizes"), [("evomi", {"rp": 2.1}), ("decodo", {"residential_proxies": 2_100_000})]
 )
-def test_ours_and_theirs_side_by_side(stub, kept, project, provider, kind, billed):
+def test_ours_and_theirs_side_by_side(stub, kept, project, provider, sizes):
     kept(
         {
             key(provider, "residential"): Used(500_000, 1_500_000, 7),
             key("other", "residential"): Used(1, 10**9, 1),
         }
     )
-    stub.sizes = {kind: billed}
+    stub.sizes = sizes
     done = project.scrapy("usage", "reconcile", "--provider", provider, "--since", YESTERDAY, "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -156,8 +155,7 @@ def test_ours_and_theirs_side_by_side(stub, kept, project, provider, kind, bille
         ("evomi", as_json({"success": True}), "no meta"),
     ],
 )
-def test_a_provider_that_does_not_tell(stub, kept, project, provider, says, told):
-    kept({key(provider, "residential"): Used(1, 2, 1)})
+def test_a_provider_that_does_not_tell(stub, project, provider, says, told):
     stub.says = says
     done = project.scrapy("usage", "reconcile", "--provider", provider)
     assert (done.returncode, done.stdout) == (1, "")
@@ -246,10 +244,8 @@ def test_what_decodo_does_not_say_is_told(value):
                         inner, max_size=4)))  # fmt: skip
 def test_no_answer_breaks_the_readers(value):
     for read in (lambda: read_evomi(answered(value), "rpc"), lambda: read_decodo(answered(value))):
-        try:
+        with suppress(BilledUsageError):
             read()
-        except BilledUsageError as exc:
-            assert "usage API" in exc.message
 
 
 async def test_decodo_is_asked_page_by_page():
