@@ -19,10 +19,10 @@ CHEAP = frozenset({"datacenter", "direct", NONE})
 class Spending(Protocol):
     """What whoever chooses proxies may ask."""
 
-    def spent(self, site: str, tier: str | None = None, /) -> int:
+    def spent(self, site: str, tier: str | None = None) -> int:
         """Bytes of today, both ways: all, or those through proxies of a tier."""
 
-    def may_use(self, site: str, tier: str | None, /) -> bool:
+    def may_use(self, site: str, tier: str | None) -> bool:
         """Whether proxies of this tier (None: of none that is told, or no proxy) may be used now."""
 
 
@@ -40,7 +40,7 @@ class SiteSpending:
         self._budget = budget
         self._read = read
 
-    def spent(self, site: str, tier: str | None = None, /) -> int:
+    def spent(self, site: str, tier: str | None = None) -> int:
         """See :class:`Spending`.
 
         Raises:
@@ -50,7 +50,7 @@ class SiteSpending:
         found = self._read()
         return found.total() if tier is None else found[tier]
 
-    def may_use(self, site: str, tier: str | None, /) -> bool:
+    def may_use(self, site: str, tier: str | None) -> bool:
         """See :class:`Spending`.
 
         Raises:
