@@ -31,6 +31,7 @@ from fetchworker.runtime.parts import (
     connect,
     database,
     disconnect,
+    global_limit,
     load_configuration,
     proxy_manager,
     shared_turns,
@@ -75,9 +76,11 @@ class Runtime:
     Attributes:
         site: the spider's name, as in sites.yaml.
         config: the site's entry.
+        profile: the browser of identities made from now on.
         pace: when requests may start.
         usage: what the wire has carried, and for whom.
         spending: what the site may still cost today.
+        limit: the permits that all processes together share; None where there is no limit.
         waits: requests between two tries.
         origins: who fetched the pages of the items that are on their way, where media are fetched.
         crawl_id: names the crawl in logs, in session names and in the state folder.
@@ -92,11 +95,13 @@ class Runtime:
         self.site = site
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        self.profile = config.profile
         self.proxies = proxy_manager(environment)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
         self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
         self.spending = SiteSpending(site, config.budget, self.usage.spent)
+        self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
         self._crawler = crawler
@@ -172,6 +177,8 @@ class Runtime:
         await self.usage.finish()  # what came after the spider was closed
         if self.pace.turns is not None:
             await self.pace.turns.close()
+        if self.limit is not None:
+            await self.limit.close()
         if self._redis is not None:
             await disconnect(self._redis)
 
@@ -270,7 +277,7 @@ class Runtime:
         return Session.fresh(
             name,
             site=self.site,
-            profile=self.config.profile,
+            profile=self.profile,
             proxy_id=None if self.config.proxy == "none" else self.pick(),
             now=time.time(),
             stored=bool(name),
