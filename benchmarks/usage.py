@@ -21,13 +21,11 @@ import time
 from types import SimpleNamespace
 
 from crawl import HERE, run
-from curl_cffi import Curl, CurlInfo
+from curl_cffi import Curl
 from scrapy import Request
 
 from fetchworker.download.charging import open_charge
-from fetchworker.download.client import NO_TALLY
-from fetchworker.download.easy import number_of
-from fetchworker.download.meter import Meter
+from fetchworker.download.meter import NO_TALLY, Meter
 from fetchworker.usage import UNJUDGED, Keeper, Ledger
 
 GOAL = 0.02
@@ -45,12 +43,10 @@ def per_request(times: int) -> float:
     meter.watcher(SimpleNamespace(curl=curl, tally=NO_TALLY))(sockets[1])
     keeper = Keeper(ledger, None, lambda _name, _by: None)
     request = Request("https://a.example/", meta={"fw_call": {"operation": "page"}, "fw_session": "s"})
-    connection = number_of(curl, CurlInfo.CONN_ID)
     begun = time.process_time()
     for number in range(times):
         charge = open_charge(ledger, "site", request, None)
-        number_of(curl, CurlInfo.CONN_ID)
-        meter.claim(charge, connection)
+        meter.settle(curl, charge, shared=False)
         charge.end(UNJUDGED)
         charge.judge("ok")
         if number % 1000 == 0:

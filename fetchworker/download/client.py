@@ -27,7 +27,7 @@ from fetchworker.download.easy import (
     set_verification,
     text_of,
 )
-from fetchworker.download.meter import Meter, NoTally, own_sizes
+from fetchworker.download.meter import NO_TALLY, Meter
 from fetchworker.download.multi import Gate, Multi
 from fetchworker.download.tls import TlsOptions, certificate, connection_logger, log_certificate, set_tls
 from fetchworker.egress.guard import DIRECT, Guard, Route
@@ -47,7 +47,6 @@ _BUFFER = 128 * 1024  # bytes that one read takes at most: fewer calls into Pyth
 _CERTIFICATES = 64  # connections whose certificate a client remembers
 _HTTP_1_1 = 2
 _HTTP_2_ON_TLS = 4
-NO_TALLY = NoTally()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +204,7 @@ class CurlClient:
             self._configure(handle, request)
             curl = handle.curl
             if gate is not None:
-                on_header = gate.opened_by(on_header, partial(self._claim, handle))
+                on_header = gate.opened_by(on_header, partial(self._meter.claim_all, curl, tally))
             curl.setopt(CurlOpt.HEADERFUNCTION, on_header)
             curl.setopt(CurlOpt.WRITEFUNCTION, on_body)
             if self._options.tls.verbose:
@@ -224,23 +223,9 @@ class CurlClient:
         finally:
             if running:  # cancelled: the transfer must not go on without us
                 self._multi.remove_handle(handle.curl)
-            self._count(handle, shared=gate is not None and gate.inside > 1)
+            handle.tally = NO_TALLY
+            self._meter.settle(handle.curl, tally, shared=gate is not None and gate.inside > 1)
             self._give_back(handle, reusable=reusable)
-
-    def _claim(self, handle: _Handle) -> None:
-        """What the handle's connection cost up to now is its transfer's."""
-        self._meter.claim(handle.tally, number_of(handle.curl, CurlInfo.CONN_ID))
-
-    def _count(self, handle: _Handle, *, shared: bool) -> None:
-        """Tell the tally what its transfer cost; of a connection that others use now, its own part."""
-        tally, handle.tally = handle.tally, NO_TALLY
-        curl, meter = handle.curl, self._meter
-        if not meter.exact:
-            tally.add(*own_sizes(curl))
-        elif shared and number_of(curl, CurlInfo.HTTP_VERSION) > _HTTP_1_1:
-            meter.share(tally, number_of(curl, CurlInfo.CONN_ID), *own_sizes(curl))
-        else:
-            meter.claim(tally, number_of(curl, CurlInfo.CONN_ID))
 
     def _give_back(self, handle: _Handle, *, reusable: bool) -> None:
         handle.curl.clean_handles_and_buffers()

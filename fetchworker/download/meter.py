@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from curl_cffi import Curl
 
+_HTTP_1_1 = 2  # curl's number of it
 #: bytes of struct tcp_info up to the last field that is read
 _SIZE = 216
 #: its state, tcpi_bytes_received, tcpi_notsent_bytes, tcpi_bytes_sent and tcpi_bytes_retrans
@@ -49,6 +50,9 @@ class NoTally:
 
     def add(self, up: int, down: int, /) -> None:
         """See :class:`Tally`."""
+
+
+NO_TALLY = NoTally()
 
 
 class _Owner(Protocol):
@@ -109,6 +113,19 @@ class Meter:
                 "bytes cannot be counted: curl takes no close-socket function. "
                 "Install the curl_cffi that fetchworker is tested with"
             )
+
+    def claim_all(self, curl: Curl, tally: Tally) -> None:
+        """What the connection of a handle has cost up to now is this transfer's."""
+        self.claim(tally, number_of(curl, CurlInfo.CONN_ID))
+
+    def settle(self, curl: Curl, tally: Tally, *, shared: bool) -> None:
+        """A handle's transfer has ended: tell what it cost; on a connection that others use now, its own part."""
+        if not self.exact:
+            tally.add(*own_sizes(curl))
+        elif shared and number_of(curl, CurlInfo.HTTP_VERSION) > _HTTP_1_1:
+            self.share(tally, number_of(curl, CurlInfo.CONN_ID), *own_sizes(curl))
+        else:
+            self.claim_all(curl, tally)
 
     def claim(self, tally: Tally, connection: int) -> None:
         """All that is new on a connection is this transfer's."""
