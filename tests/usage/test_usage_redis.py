@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fetchworker.demo.redis import RedisServer
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.redis import connect, resolve_redis_url
-from fetchworker.usage import Key, Used
+from fetchworker.usage import Keeper, Key, Ledger, Used
 from fetchworker.usage._redis import RedisUsage, read_days
 from fetchworker.usage.keys import batch_key, day_key, spent_key
 
@@ -113,3 +114,42 @@ async def test_a_redis_that_is_away_is_told(tmp_path):
         with pytest.raises(RedisUnavailableError, match="no Redis to keep the usage in"):
             await RedisUsage("fetch", "w", given, keep=100_000).add(1, DAY, {key(): Used(1, 1, 1)})
     await client.aclose()
+
+
+async def test_a_redis_that_was_killed_gets_what_came_meanwhile_once():
+    with RedisServer("--appendonly", "yes", "--appendfsync", "always") as server:
+        client = connect(resolve_redis_url(server.url, Path()), retries=0)
+
+        async def given():
+            return client
+
+        keeper = Keeper(Ledger(today=lambda: DAY), RedisUsage("fetch", "w", given, keep=100_000), lambda *_: None)
+
+        async def use(up: int) -> None:
+            charge = keeper.ledger.open("fetch", operation="page", tier="residential")
+            charge.add(up, 0)
+            charge.end("ok")
+            await keeper.flush(older=0)
+
+        await use(1)
+        server.kill()
+        await use(20)
+        await use(300)
+        assert keeper.spent() == {"residential": 321}
+        server.start()
+        await use(4000)
+        found = await read_days(client, ["fetch"], [DAY])
+        assert sum(each.up for each in found.values()) == 4321
+        assert keeper.spent() == {"residential": 4321}
+        await client.aclose()
+
+
+async def test_two_workers_know_of_each_other_s_spending(client, shelf):
+    one, two = (Keeper(Ledger(today=lambda: DAY), shelf(name), lambda *_: None) for name in ("one", "two"))
+    charge = one.ledger.open("fetch", operation="page", tier="residential")
+    charge.add(100, 200)
+    charge.end("ok")
+    await one.flush(older=0)
+    assert two.spent() == {}
+    await two.sync()
+    assert two.spent() == {"residential": 300}
