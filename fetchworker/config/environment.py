@@ -186,11 +186,11 @@ class Environment(BaseSettings):
         description="the seconds that an unused session is kept",
         examples=["86400"],
     )
-    usage_ttl: float = Field(
+    usage_ttl: int = Field(
         default=34_560_000,
         ge=86_400,
-        allow_inf_nan=False,
-        description="the seconds that the usage of a day is kept",
+        le=1 << 40,
+        description="the whole seconds that the usage of a day is kept",
         examples=["34560000"],
     )
     contact_data: bool = Field(
