@@ -15,14 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from fetchworker.accounts.asking import Asking
+from fetchworker.config import Environment
 from fetchworker.demo.lab import as_json, text
 from fetchworker.demo.server import UpstreamServer
-from fetchworker.errors import ArgumentError, BilledUsageError
+from fetchworker.errors import ArgumentError, BilledUsageError, EgressDeniedError
 from fetchworker.redis import connect, resolve_redis_url
 from fetchworker.usage import Key, Used
 from fetchworker.usage._redis import RedisUsage
 from fetchworker.usage.billed import Answered
-from fetchworker.usage.compare import Line, lines_of, reasons
+from fetchworker.usage.compare import Line, as_text, lines_of, reasons
 from fetchworker.usage.decodo import DecodoUsage
 from fetchworker.usage.decodo import read as read_decodo
 from fetchworker.usage.evomi import EvomiUsage
@@ -137,39 +139,75 @@ def test_ours_and_theirs_side_by_side(stub, kept, project, provider, sizes):
     assert told["total"] == numbers
     assert any("same account" in each for each in told["reasons"])
     assert len(stub.asked) == 1, "only tiers that were used are asked for"
-    shown = project.scrapy("usage", "reconcile", "--provider", provider, "--day", YESTERDAY).stdout
-    assert "+5.0 %" in shown
-    assert "what could explain it:" in shown
-    assert SECRET not in done.stdout + done.stderr + shown
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_a_key_that_is_refused_ends_with_1(stub, project):
+    project.env["FETCHWORKER_EVOMI_API_KEY"] = "an-old-key"
+    done = project.scrapy("usage", "reconcile", "--provider", "evomi")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "refuses the key in FETCHWORKER_EVOMI_API_KEY (401)" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "an-old-key" not in done.stderr
+
+
+@pytest.fixture
+async def asking(tmp_path):
+    """Asks the stub by the way that the command goes; gives the adapter of a provider."""
+    stub = Stub()
+    async with UpstreamServer(stub.app, hosts=("api.evomi.com", "api.decodo.com")) as server:
+
+        def port(provider):
+            environment = Environment(
+                host_map=server.host_map(), ca_file=Path(server.ca_pem_path), state_dir=tmp_path / "state"
+            )
+            ask, key = Asking(environment), SecretStr(SECRET)
+            return EvomiUsage(key, ask, today=TODAY) if provider == "evomi" else DecodoUsage(key, ask)
+
+        yield stub, port
 
 
 @pytest.mark.parametrize(
     ("provider", "says", "told"),
     [
-        ("evomi", as_json({"success": False}, 401), "refuses the key in FETCHWORKER_EVOMI_API_KEY (401)"),
-        ("decodo", text("no", 403), "refuses the key in FETCHWORKER_DECODO_API_KEY (403)"),
-        ("evomi", text("slow down", 429, (("retry-after", "17"),)), "asked too often (429): try again in 17 s"),
+        ("evomi", as_json({"success": False}, 401), r"refuses the key in FETCHWORKER_EVOMI_API_KEY \(401\)"),
+        ("decodo", text("no", 403), r"refuses the key in FETCHWORKER_DECODO_API_KEY \(403\)"),
+        ("evomi", text("slow down", 429, (("retry-after", "17"),)), r"asked too often \(429\): try again in 17 s"),
         ("decodo", text("slow down", 429), "try again later"),
         ("evomi", text("oops", 502), "answers with status 502"),
         ("decodo", text("<html>"), "no JSON"),
         ("evomi", as_json({"success": True}), "no meta"),
+        ("decodo", text("x" * (5 << 20)), "its answer is larger than 4194304 bytes"),
     ],
 )
-def test_a_provider_that_does_not_tell(stub, project, provider, says, told):
+async def test_a_provider_that_does_not_tell(asking, provider, says, told):
+    stub, port = asking
     stub.says = says
-    done = project.scrapy("usage", "reconcile", "--provider", provider)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-    assert SECRET not in done.stderr
+    with pytest.raises(BilledUsageError, match=told) as caught:
+        await port(provider).billed([YESTERDAY], ["residential"])
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("provider", ["evomi", "decodo"])
+async def test_both_are_asked_as_documented(asking, provider):
+    stub, port = asking
+    stub.sizes = {"dcp": 0.5, "datacenter_proxies": 500_000}
+    assert (await port(provider).billed([YESTERDAY], ["datacenter"]))[YESTERDAY, "datacenter"] == 500_000
+    (request,) = stub.asked
+    assert request.method == ("GET" if provider == "evomi" else "POST")
+
+
+async def test_no_way_where_requests_may_not_go(tmp_path):
+    asking = Asking(Environment(state_dir=tmp_path, egress_ports=((80, 80),)))
+    with pytest.raises(EgressDeniedError):
+        await EvomiUsage(SecretStr(SECRET), asking, today=TODAY).billed([YESTERDAY], ["mobile"])
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ([], "write --provider with one of evomi, decodo"),
         (["--provider", "nobody"], "write --provider with one of evomi, decodo"),
-        (["fetch", "--provider", "evomi"], "takes no sites"),
+        (["--provider", "evomi"], "FETCHWORKER_EVOMI_API_KEY is not set"),
     ],
 )
 def test_it_cannot_be_asked_so(project, options, told):
@@ -178,10 +216,17 @@ def test_it_cannot_be_asked_so(project, options, told):
     assert told in done.stderr
 
 
-def test_without_a_key_nothing_is_asked(project):
-    done = project.scrapy("usage", "reconcile", "--provider", "evomi")
-    assert done.returncode == 2
-    assert "FETCHWORKER_EVOMI_API_KEY is not set" in done.stderr
+def test_the_table():
+    lines = [Line("2026-11-29", "residential", 2 << 20, 3 << 20), Line("2026-11-30", "-", 0, 1)]
+    assert as_text(lines, ["a reason"]) == [
+        "day         tier            ours   billed  difference",
+        "2026-11-29  residential  2.0 MiB  3.0 MiB     +50.0 %",
+        "2026-11-30  -                0 B      1 B           -",
+        "total                    2.0 MiB  3.0 MiB     +50.0 %",
+        "",
+        "what could explain it:",
+        "- a reason",
+    ]
 
 
 # ── what they answer ─────────────────────────────────────────────────────────────────────────────────────────────────
