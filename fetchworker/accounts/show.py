@@ -58,10 +58,20 @@ async def show(
 
 
 async def used_by(settings: BaseSettings, sites: Sequence[str], days: Sequence[str]) -> dict[tuple[str, Key], Used]:
-    """What sites, or all that the project knows, have used on these days."""
+    """What sites, or all of the project that we may look at, have used on these days."""
     check_sites(settings, sites)
+    found: dict[tuple[str, Key], Used] = {}
+    denied = []
     async with opened(settings) as place:
-        return await read_days(place.redis, sites or get_spider_loader(settings).list(), days)
+        for site in sites or get_spider_loader(settings).list():
+            used = await read_days(place.redis, site, days)
+            if used is None:
+                denied.append(site)
+            else:
+                found |= used
+    if denied:
+        print(f"scrapy usage: our user of Redis may not look at {', '.join(denied)}", file=sys.stderr)  # noqa: T201
+    return found
 
 
 def told(days: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from redis.exceptions import RedisClusterException, RedisError
+from redis.exceptions import NoPermissionError, RedisClusterException, RedisError
 
 from fetchworker.errors import ConfigError, RedisUnavailableError
 from fetchworker.redis import script
@@ -17,7 +17,7 @@ from fetchworker.usage.keys import DOWN, UP, batch_key, day_key, field_parts, pl
 from fetchworker.usage.ledger import OTHERS, Key, Used
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from fetchworker.redis import Client
 
@@ -70,18 +70,23 @@ class RedisUsage:
         )
 
 
-async def read_days(redis: Client, sites: Iterable[str], days: Iterable[str]) -> dict[tuple[str, Key], Used]:
-    """What sites have used, by day and key.
+async def read_days(redis: Client, site: str, days: Sequence[str]) -> dict[tuple[str, Key], Used] | None:
+    """What a site has used, by day and key; None where our user may not look at it.
 
     Raises:
         RedisUnavailableError: it does not answer.
     """
     found: dict[tuple[str, Key], Used] = {}
     with _translated():
+        pipeline: Any = redis.pipeline(transaction=False)  # of one slot
         for day in days:
-            for site in sites:
-                fields: Any = await redis.hgetall(day_key(site, day))
-                _read(found, site, day, fields)
+            pipeline.hgetall(day_key(site, day))
+        try:
+            replies = await pipeline.execute()
+        except NoPermissionError:
+            return None
+    for day, fields in zip(days, replies, strict=True):
+        _read(found, site, day, fields)
     return found
 
 

@@ -99,6 +99,16 @@ def test_wrong_arguments(project):
         assert "Traceback" not in done.stderr
 
 
+def test_a_user_of_one_site_s_keys_is_told_what_it_may_not_look_at(project, redis_server):
+    redis_server.call("ACL", "SETUSER", "few", "reset", "on", ">pw", "~{fetch:*", "+@all")
+    project.env["REDIS_URL"] = redis_server.url.replace("redis://", "redis://few:pw@")
+    done = project.scrapy("usage")
+    assert done.returncode == 0, done.stderr
+    assert "may not look at" in done.stderr
+    assert "instagram" in done.stderr
+    assert "fetch" not in done.stderr
+
+
 def test_no_queue_and_no_redis_is_no_trouble(fetch, lab, project):
     project.env["FETCHWORKER_FRONTIER"] = "memory"
     done = fetch("https://lab.example/bytes/1000")

@@ -46,7 +46,8 @@ async def test_workers_add_up(client, shelf):
     await one.add(1, DAY, {key("ann"): Used(10, 20, 1), key("ann", tier="datacenter"): Used(1, 1, 1)})
     spent = await two.add(1, DAY, {key("ann"): Used(5, 6, 2)})
     assert spent == {"residential": 41, "datacenter": 2}
-    found = await read_days(client, ["fetch", "instagram"], ["2026-11-29", DAY])
+    assert await read_days(client, "instagram", [DAY]) == {}
+    found = await read_days(client, "fetch", ["2026-11-29", DAY])
     assert found == {
         (DAY, key("ann")): Used(15, 26, 3),
         (DAY, key("ann", tier="datacenter")): Used(1, 1, 1),
@@ -65,14 +66,14 @@ async def test_a_batch_that_comes_twice_counts_once(client, shelf):
 async def test_odd_names_come_back_whole(client, shelf):
     odd = Key("a|b", "t/ü", "fetch", "o%p", "s {x}:y", "ok")
     await shelf().add(1, DAY, {odd: Used(2**50, 3, 1)})
-    assert await read_days(client, ["fetch"], [DAY]) == {(DAY, odd): Used(2**50, 3, 1)}
+    assert await read_days(client, "fetch", [DAY]) == {(DAY, odd): Used(2**50, 3, 1)}
 
 
 async def test_a_day_has_so_many_sessions_and_no_more(client, shelf):
     bounded = shelf(most_fields=30)
     for number in range(1, 40):
         await bounded.add(number, DAY, {key(f"s{number}"): Used(1, 1, 1), key(): Used(1, 0, 1)})
-    found = await read_days(client, ["fetch"], [DAY])
+    found = await read_days(client, "fetch", [DAY])
     assert sum(used.total for used in found.values()) == 39 * 3
     assert len(found) <= 12
     assert found[DAY, key("(others)")].up > 20
@@ -99,7 +100,8 @@ async def test_a_user_with_the_site_s_keys_alone_will_do(redis_server):
     try:
         shelf = RedisUsage("fetch", "w", given, keep=100_000)
         assert await shelf.add(1, DAY, {key(): Used(1, 2, 1)}) == {"residential": 3}
-        assert len(await read_days(user, ["fetch"], [DAY])) == 1
+        assert len(await read_days(user, "fetch", [DAY])) == 1
+        assert await read_days(user, "instagram", [DAY]) is None, "it is not ours to look at"
     finally:
         await user.aclose()
 
@@ -138,7 +140,7 @@ async def test_a_redis_that_was_killed_gets_what_came_meanwhile_once():
         assert keeper.spent() == {"residential": 321}
         server.start()
         await use(4000)
-        found = await read_days(client, ["fetch"], [DAY])
+        found = await read_days(client, "fetch", [DAY])
         assert sum(each.up for each in found.values()) == 4321
         assert keeper.spent() == {"residential": 4321}
         await client.aclose()
