@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import struct
+from contextlib import suppress
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fetchworker.demo.lab import lab_app
 from fetchworker.demo.proxy import Mode, ProxyServer
 from fetchworker.demo.server import UpstreamServer
 from fetchworker.download.client import ClientOptions, CurlClient, TransferError, TransferRequest
-from fetchworker.download.meter import Meter, kernel_counts
+from fetchworker.download.meter import Meter, kernel_counts, read_counters
 from fetchworker.download.profiles import get_profile
 from fetchworker.egress import EgressPolicy
 from fetchworker.egress.guard import proxy_route
@@ -161,3 +166,41 @@ async def test_without_the_kernel_curls_own_sizes_are_taken(counted, make_client
     await relay.quiet()
     assert 50_000 < tally.down < relay.down, "head and body, and no TLS"
     assert 0 < tally.up < relay.up
+
+
+async def test_a_mixture_of_everything_sums_up(lab, counting, make_client):
+    async with ProxyServer(lab.host_map()) as server:
+        relay = await counting(server.port)
+        proxy = parse_proxies(server.url.replace(f":{server.port}", f":{relay.here}"), source="test")[0]
+        clients = [make_client(stateless=True), make_client(), make_client()]
+        target = get_profile("chrome").curl_target
+        paths = ["/bytes/30000", "/truncated", "/close", "/redirect/1", "/gzip-bomb?mib=1", "/status/503", "/echo"]
+        random, tallies = Random(7), []
+
+        async def one(number: int) -> None:
+            client, path = random.choice(clients), random.choice(paths)
+            chosen = target if client is not clients[0] and number % 2 else None
+            tally = Bytes()
+            tallies.append(tally)
+            with suppress(TransferError):
+                await client.perform(asked(path, proxy, target=chosen), len, len, tally)
+
+        for begin in range(0, 64, 8):
+            await asyncio.gather(*(one(number) for number in range(begin, begin + 8)))
+        for client in clients:
+            await client.close()
+        await relay.quiet()
+        same(tallies, relay)
+
+
+@given(
+    st.sampled_from([1, 4, 7, 8]), st.integers(0, 1 << 50), st.integers(0, 1 << 30), st.integers(1, 1 << 50),
+    st.integers(0, 1 << 20),
+)  # fmt: skip
+def test_the_kernel_s_figures_are_read(state, sent, unsent, received, again):
+    raw = bytearray(216)
+    raw[0] = state
+    struct.pack_into("=Q", raw, 128, received)
+    struct.pack_into("=I", raw, 144, unsent)
+    struct.pack_into("=QQ", raw, 200, sent + again, again)
+    assert read_counters(bytes(raw)) == (sent + unsent, received - (state == 8))
