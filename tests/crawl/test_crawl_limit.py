@@ -41,12 +41,12 @@ def seeds(many: int) -> list[str]:
 def test_two_workers_together_have_no_more_under_way(start, lab, queue, project, sites):
     lab.app = counter = Counter()
     project.env["FETCHWORKER_LIMIT_CONCURRENCY"] = "3"
+    sites(concurrency=8)
     workers = []
     queue.rpush("fetch:start_urls", *seeds(80))
     for number in (1, 2):
         output = ("-O", str(project.folder / f"{number}.jsonl"))
         workers.append(start("fetch", *QUIT, *output))
-    sites(concurrency=8)  # read by those who have not begun: the same for both
     assert [worker.wait(60) for worker in workers] == [0, 0]
     assert len([*project.lines("1.jsonl"), *project.lines("2.jsonl")]) == 80
     assert counter.most <= 3
