@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fetchworker.items import Item
 
@@ -33,6 +33,8 @@ _BITS = 63
 
 #: arguments that are the two ends of a range
 _RANGES = (("price_min", "price_max"), ("start", "end"), ("since", "until"))
+#: those of them that begin with a point in time
+_TIMES = ("start", "since")
 
 
 class Params(BaseModel):
@@ -62,7 +64,8 @@ class Params(BaseModel):
         for low, high in self._ranges:
             first, last = getattr(self, low), getattr(self, high)
             if first is not None and last is not None and _after(first, last):
-                raise ValueError(f"{low} ({first}) is after {high} ({last})")
+                more = "after" if low in _TIMES else "greater than"
+                raise ValueError(f"{low} ({first}) is {more} {high} ({last})")
         return self
 
 
@@ -199,6 +202,21 @@ class Page:
         """The first value of a header (``name`` in lower case), or None."""
         values = self.headers.get(name)
         return values[0] if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """How a site's script files tell the ids of its stored queries (all pure).
+
+    ``find`` gives the addresses of the scripts that a page loads, the likeliest first; ``read`` the tokens that a
+    script tells, by name. ``prefix`` is what names of such tokens begin with; ``signs`` are the classifier's evidence
+    that an id is retired (other stale contracts have nothing to do with ids).
+    """
+
+    find: Callable[[Page], Sequence[str]]
+    read: Callable[[bytes], Mapping[str, str]]
+    prefix: str
+    signs: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

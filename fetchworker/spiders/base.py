@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
-from fetchworker.contracts import REPEATS, Call, Fetch, Page, Parsed
+from fetchworker.contracts import REPEATS, Call, Fetch, Page, Parsed, Scripts
 from fetchworker.download.wire import WIRE, page_of
 from fetchworker.errors import (
     ArgumentError,
@@ -66,6 +66,7 @@ class SiteSpider(Spider):
         name: the site's name in sites.yaml, in ``scrapy crawl`` and in routes.
         warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
+        scripts: how the site's script files tell ids of stored queries, None where no such ids are.
         gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
         callbacks: the names of methods that requests in the shared queue may call.
         compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
@@ -73,6 +74,7 @@ class SiteSpider(Spider):
 
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
+    scripts: ClassVar[Scripts | None] = None
     gate: ClassVar[staticmethod[[Page], Fetch | None] | None] = None
     compute_tokens: ClassVar[staticmethod[[str, int], dict[str, str]] | None] = None
     operations: ClassVar[Mapping[str, Operation]] = {}

@@ -46,6 +46,7 @@ class _Meta(BaseModel):
     fw_token_headers: Tokens = Field(default_factory=dict)
     fw_token_form: Tokens = Field(default_factory=dict)
     fw_secret_headers: dict[StrictStr, tuple[StrictStr, StrictStr, StrictStr]] = Field(default_factory=dict)
+    fw_refresh: list[StrictStr] = Field(default_factory=list)
     fw_tries: Annotated[StrictInt, Field(ge=1)] = 1
     fw_restarts: Count = 0
     fw_first: dict[StrictStr, Any] = Field(default_factory=dict)
