@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fetchworker.errors import (
@@ -55,6 +57,10 @@ async def _nothing(_: str) -> None:
     return
 
 
+async def _at_once(work: Callable[[], Awaitable[Taken]]) -> Taken:
+    return await work()
+
+
 class SessionPool:
     """The pool of one site as this process uses it.
 
@@ -63,6 +69,7 @@ class SessionPool:
         terms: the pool's numbers.
         site: whose pool it is, for errors.
         forget: deletes the stored record of a session that the pool has dropped.
+        patiently: does what it is given again as long as Redis is away.
         count: adds to a stat.
         ending: whether nobody should wait any longer.
     """
@@ -74,6 +81,7 @@ class SessionPool:
         *,
         site: str,
         forget: Callable[[str], Awaitable[None]] = _nothing,
+        patiently: Callable[[Callable[[], Awaitable[Taken]]], Awaitable[Taken]] = _at_once,
         count: Callable[[str], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -82,6 +90,7 @@ class SessionPool:
         self._make = backend
         self._site = site
         self._forget = forget
+        self._patiently = patiently
         self._count = count
         self._ending = ending
         self._backend: PoolBackend | None = None
@@ -91,6 +100,7 @@ class SessionPool:
         self._taking: dict[str, asyncio.Lock] = {}
         self._lines: dict[str, Turnstile] = {}
         self._beating: asyncio.Task[None] | None = None
+        self._entered = -math.inf
         self._tasks: set[asyncio.Task[object]] = set()
 
     # ── leases that this process keeps alive ─────────────────────────────────────────────────────────────────────
@@ -179,13 +189,25 @@ class SessionPool:
     ) -> Hold:
         async with self._taking.setdefault(hold.owner, asyncio.Lock()):
             found = self._holds.get(hold.owner)
+            if found is not None and not found.users and not found.brief and not await self._still(found):
+                found = None
             if found is None:
-                backend = await self._open()
                 limit = self.terms.wait if wait is None else wait
-                taken = await self._in_turn(line, lambda: self._asked(ask(backend), locks=hold.locks), limit, patient)
+                taken = await self._in_turn(line, partial(self._asked, ask, locks=hold.locks), limit, patient)
                 found = self._held(hold, taken)
             found.used = time.monotonic()
             return found
+
+    async def _still(self, hold: Hold) -> bool:
+        """Whether a lease that nothing here has used for a while is ours yet: the owner may have gone on elsewhere."""
+        assert self._backend is not None
+        if hold.locks:
+            counted = await self._backend.keep(hold.lease)
+        else:
+            counted = (await self._backend.extend([hold.lease]))[0]
+        if not counted:
+            self._let_go(hold.owner)
+        return counted
 
     def _held(self, hold: Hold, taken: Taken) -> Hold:
         assert taken.lease is not None
@@ -221,9 +243,13 @@ class SessionPool:
             f"sites.{self._site}.pool.max_total or concurrency, or send fewer requests at once"
         )
 
-    async def _asked(self, asking: Awaitable[Taken], *, locks: bool) -> Taken:
+    async def _asked(self, ask: Callable[[PoolBackend], Awaitable[Taken]], *, locks: bool) -> Taken:
         """The back end's answer; a lease that comes when nobody wants it any longer goes back at once."""
-        task: asyncio.Task[Taken] = asyncio.ensure_future(asking)
+
+        async def work() -> Taken:
+            return await ask(await self._open(enter=not locks))
+
+        task = asyncio.ensure_future(self._patiently(work))
         try:
             taken = await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -247,6 +273,12 @@ class SessionPool:
     def of(self, session_id: str) -> Hold | None:
         """Who has a session here."""
         return self._holds.get(self._owners.get(session_id, ""))
+
+    def leave(self, session_id: str) -> None:
+        """A request that was sent with a session of ours, or should have been, has ended."""
+        hold = self.of(session_id)
+        if hold is not None:
+            hold.users, hold.used = max(0, hold.users - 1), time.monotonic()
 
     def waits(self) -> int:
         """How many wait here for a session."""
@@ -361,26 +393,26 @@ class SessionPool:
         """
         return await self._open()
 
-    async def _open(self) -> PoolBackend:
+    async def _open(self, *, enter: bool = True) -> PoolBackend:
         async with self._opening:
             if self._backend is None:
-                backend = await self._make()
-                await backend.enter(self.worker)
-                self._backend = backend
+                self._backend = await self._make()
+            if enter and self._entered == -math.inf:
+                await self._backend.enter(self.worker)
+                self._entered = time.monotonic()
             if self._beating is None or self._beating.done():
                 self._beating = asyncio.get_running_loop().create_task(self._beat())
             return self._backend
 
     async def _beat(self) -> None:
         """Say every now and then what is held here; unheard of, it goes to others."""
-        entered = time.monotonic()
         while True:
             await asyncio.sleep(min(self.terms.lease / 3, WORKER_SPAN / 3))
             try:
                 await self._extend_all()
-                if time.monotonic() - entered > WORKER_SPAN / 3 and self._backend is not None:
+                if -math.inf < self._entered < time.monotonic() - WORKER_SPAN / 3 and self._backend is not None:
                     await self._backend.enter(self.worker)
-                    entered = time.monotonic()
+                    self._entered = time.monotonic()
             except Exception as exc:  # noqa: BLE001  # whatever it is, the next beat may be better
                 logger.warning("leases of sessions of %s are not extended: %s", self._site, exc)
 
@@ -393,8 +425,10 @@ class SessionPool:
         for hold in alive:
             good = await backend.keep(hold.lease) if hold.locks else counted[id(hold)]
             if not good and self._holds.get(hold.owner) is hold:
-                logger.warning("session %s of %s is no longer ours", hold.lease.session_id, self._site)
-                self._count(f"pool/{self._site}/lost")
+                # where nothing is under way its owner may have gone on in another process
+                level = logging.WARNING if hold.users else logging.DEBUG
+                logger.log(level, "session %s of %s is no longer ours", hold.lease.session_id, self._site)
+                self._count(f"pool/{self._site}/{'lost' if hold.users else 'passed_on'}")
                 self._let_go(hold.owner)
 
     async def close(self) -> None:
@@ -407,12 +441,12 @@ class SessionPool:
             self._beating = None
         if self._tasks:
             await asyncio.wait(self._tasks)
-        if self._backend is not None:
+        if self._backend is not None and self._entered > -math.inf:
             try:
                 await self._backend.leave(self.worker)
             except _AWAY as exc:
                 logger.info("%s", exc)
-            self._backend = None
+        self._backend, self._entered = None, -math.inf
 
     async def _surely(self, work: Awaitable[bool]) -> None:
         """Done to its end, whoever is cancelled."""
