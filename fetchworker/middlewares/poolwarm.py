@@ -91,12 +91,12 @@ class PoolWarmer:
         if counts.idle + counts.resting >= terms.min_idle or counts.total >= terms.max_total:
             return False
         try:
-            return await self.warm(jar)
+            return await self.warm(jar) is not None
         except SessionExhaustedError:  # all that may be in use at once are
             return False
 
-    async def warm(self, jar: str) -> bool:
-        """Make one session and warm it up; whether that went well. One that did not is dropped.
+    async def warm(self, jar: str) -> str | None:
+        """Make one session and warm it up: its name, None where that went wrong and it was dropped.
 
         Raises:
             SessionExhaustedError: there may be no more sessions.
@@ -106,11 +106,11 @@ class PoolWarmer:
         hold.users += 1
         good = False
         try:
-            good = await self._visited(hold.lease.session_id)
+            good = await self.visited(hold.lease.session_id)
         finally:
             hold.users = max(0, hold.users - 1)
             await asyncio.shield(self._done(owner, good=good))
-        return good
+        return hold.lease.session_id if good else None
 
     async def _done(self, owner: str, *, good: bool) -> None:
         runtime = self._runtime
@@ -121,8 +121,8 @@ class PoolWarmer:
         else:
             await runtime.leases.quarantine(owner, "its warm-up failed", seconds=0)
 
-    async def _visited(self, name: str) -> bool:
-        """Make the visits of a warm-up; a site without them gets a session that is stored as it was made."""
+    async def visited(self, name: str) -> bool:
+        """Make the visits of a warm-up, and tell whether that went well; without them one is stored."""
         runtime = self._runtime
         try:
             fetches = self._visits()

@@ -139,6 +139,9 @@ class PoolBackend(Protocol):
     async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:
         """Lease the next session of a jar; the same owner gets the one that it has, and older tokens of it are void."""
 
+    async def aim(self, owner: str, session_id: str, /) -> None:
+        """Let the owner's next :meth:`take` give this session, if it is idle then."""
+
     async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
         """Give a session back: whether the lease counted, and sessions whose records are of no more use."""
 

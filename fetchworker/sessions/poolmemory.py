@@ -114,6 +114,10 @@ class MemoryPool:
             return Taken(self._give(made, owner, now, new=True), dropped=tuple(dropped))
         return Taken(None, self._soonest(now, home.rest), tuple(dropped))
 
+    async def aim(self, owner: str, session_id: str, /) -> None:
+        """See the protocol."""
+        self._owned[owner] = (session_id, self._now() + _micro(AFFINITY))
+
     def _had(self, owner: str, now: int) -> str | None:
         found = self._owned.get(owner)
         return found[0] if found and found[1] > now else None

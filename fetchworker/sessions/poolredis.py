@@ -69,6 +69,12 @@ class RedisPool:
             return Taken(None, int(found[1]) / 1e6, _names(found[2:]))
         return Taken(Lease(_text_of(found[1]), int(found[2]), bool(int(found[3]))), dropped=_names(found[4:]))
 
+    async def aim(self, owner: str, session_id: str, /) -> None:
+        """See the protocol."""
+        key = f"{self._head}:o:{check_session_id(owner)}"
+        with _translated("choose a session"):
+            await self._redis.set(key, check_session_id(session_id), px=round(AFFINITY * 1000))
+
     async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
         """See the protocol."""
         terms = self.terms

@@ -84,6 +84,14 @@ class PoolConformance:
         assert (await pool.take("main", "b", fresh="new")).lease.new
         assert not (await pool.take("main", "c", fresh="used")).lease.new
 
+    async def test_one_may_be_asked_for_by_name(self, make):
+        pool = make(TERMS)
+        leases = [(await pool.take("main", f"o{n}")).lease for n in range(3)]
+        for lease in leases:
+            await pool.put(lease)
+        await pool.aim("me", leases[2].session_id)
+        assert (await pool.take("main", "me", fresh="used")).lease.session_id == leases[2].session_id
+
     async def test_names_are_checked(self, make):
         pool = make(TERMS)
         for jar, owner in (("Main", "a"), ("", "a"), ("main", "a b"), ("main", "")):
