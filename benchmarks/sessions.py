@@ -1,0 +1,134 @@
+"""Sessions leased and given back a second, by the number of sessions in the pool and by several processes.
+
+    python benchmarks/sessions.py [--pairs N] [--rounds N] [--processes N] [--sizes N,N,N] [--redis URL]
+
+On one private Redis, or on the one named. Each pair is one call that leases and one that gives back, one after the other
+in one process; the sizes take turns and the median of the rounds counts. Then so many processes do the same at once on the
+middle pool. Exit code 1 when the middle pool is more than 20 % slower than the smallest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from _chaos_parts import PrivateRedis
+
+from fetchworker.redis import connect, resolve_redis_url
+from fetchworker.sessions.pool import PoolTerms
+from fetchworker.sessions.poolredis import RedisPool
+
+#: how much slower a pool of the second size may be than one of the first
+BAR = 1.2
+_FILL = 200
+
+
+def pool_of(redis: Any, size: int) -> RedisPool:
+    return RedisPool(redis, f"bench{size}", PoolTerms(max_total=size, max_idle=size, prefer="best", lease=600))
+
+
+async def fill(pool: RedisPool, size: int) -> None:
+    """As many idle sessions as there may be."""
+    for start in range(0, size, _FILL):
+        names = [f"fill.{number}" for number in range(start, min(start + _FILL, size))]
+        taken = await asyncio.gather(*(pool.take("main", name, fresh="new") for name in names))
+        await asyncio.gather(*(pool.put(one.lease, good=1) for one in taken if one.lease))
+    counts = await pool.counts("main")
+    assert (counts.idle, counts.total) == (size, size), counts
+
+
+async def pairs(pool: RedisPool, count: int, name: str) -> float:
+    """Pairs a second."""
+    began = time.perf_counter()
+    for number in range(count):
+        taken = await pool.take("main", f"{name}.{number}")
+        assert taken.lease is not None
+        assert (await pool.put(taken.lease, good=1))[0]
+    return count / (time.perf_counter() - began)
+
+
+async def measure(url: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    sizes = [int(size) for size in options.sizes.split(",")]
+    redis = connect(resolve_redis_url(url, folder))
+    try:
+        pools = {size: pool_of(redis, size) for size in sizes}
+        for size, pool in pools.items():
+            await fill(pool, size)
+        rates: dict[int, list[float]] = {size: [] for size in sizes}
+        for round_ in range(options.rounds):
+            for size in sizes if round_ % 2 else reversed(sizes):
+                rates[size].append(await pairs(pools[size], options.pairs, f"r{round_}"))
+        middle = {size: statistics.median(found) for size, found in rates.items()}
+        ratios = {size: statistics.median(map(_ratio, rates[sizes[0]], rates[size])) for size in sizes}
+    finally:
+        await redis.aclose()
+    together = at_once(url, sizes[min(1, len(sizes) - 1)], options)
+    return {"pairs a second": middle, "times as slow": ratios, f"{options.processes} processes": together}
+
+
+def _ratio(first: float, other: float) -> float:
+    return first / other
+
+
+def at_once(url: str, size: int, options: argparse.Namespace) -> float:
+    """Pairs a second of several processes together."""
+    command = [sys.executable, __file__, "--redis", url, "--worker", str(size), "--pairs", str(options.pairs)]
+    began = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(options.processes)]
+    for process in began:
+        assert process.stdout
+        assert process.stdout.readline() == b"ready\n"
+    start = time.perf_counter()
+    for process in began:
+        process.communicate(b"go\n")
+        assert process.returncode == 0
+    return options.processes * options.pairs / (time.perf_counter() - start)
+
+
+async def work(options: argparse.Namespace) -> None:
+    """One of several processes; begins when it is told to."""
+    with tempfile.TemporaryDirectory() as folder:
+        redis = connect(resolve_redis_url(options.redis, Path(folder)))
+        pool = pool_of(redis, options.worker)
+        await redis.ping()
+        print("ready", flush=True)
+        sys.stdin.readline()
+        await pairs(pool, options.pairs, f"p{time.time_ns()}")
+        await redis.aclose()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--sizes", default="100,10000,100000")
+    parser.add_argument("--redis", help="the URL of a Redis whose sites bench<size> may be written to")
+    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        asyncio.run(work(options))
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        private = None if options.redis else PrivateRedis(Path(folder), durable=False)
+        if private is not None:
+            private.start()
+        try:
+            found = asyncio.run(measure(options.redis or private.url, Path(folder), options))
+        finally:
+            if private is not None:
+                private.kill()
+    print(json.dumps(found, indent=2))
+    slower = list(found["times as slow"].values())
+    return int(len(slower) > 1 and slower[1] > BAR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
