@@ -2,9 +2,9 @@
 
     python benchmarks/sessions.py [--pairs N] [--rounds N] [--processes N] [--sizes N,N,N] [--redis URL]
 
-On one private Redis, or on the one named. Each pair is one call that leases and one that gives back, one after the other
-in one process; the sizes take turns and the median of the rounds counts. Then so many processes do the same at once on the
-middle pool. Exit code 1 when the middle pool is more than 20 % slower than the smallest.
+On one private Redis, or on the one named. Each pair is one call that leases and one that gives back, one after the
+other in one process; the sizes take turns and the median of the rounds counts. Then so many processes do the same at
+once on the middle pool. Exit code 1 when the middle pool is more than 20 % slower than the smallest.
 """
 
 from __future__ import annotations

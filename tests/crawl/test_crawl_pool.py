@@ -108,10 +108,8 @@ def test_what_a_killed_worker_held_comes_back(sites, start, serve, queue, lab):
     lab.app = app
     queue.rpush("fetch:start_urls", f"{URL}/held")
     worker = start("fetch")
-    leased = None
-    while not leased:
-        assert worker.poll() is None
-        leased = queue.zrange(f"{HEAD}:leases", 0, -1)
+    assert held.wait(30), worker.poll()
+    leased = queue.zrange(f"{HEAD}:leases", 0, -1)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     let_go.set()
