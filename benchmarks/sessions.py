@@ -24,23 +24,30 @@ from _chaos_parts import PrivateRedis
 
 from fetchworker.redis import connect, resolve_redis_url
 from fetchworker.sessions.pool import PoolTerms
+from fetchworker.sessions.poolkeys import new_id
 from fetchworker.sessions.poolredis import RedisPool
+from fetchworker.sessions.poolrules import order
 
 #: how much slower a pool of the second size may be than one of the first
 BAR = 1.2
-_FILL = 200
+_FILL = 1000
 
 
 def pool_of(redis: Any, size: int) -> RedisPool:
     return RedisPool(redis, f"bench{size}", PoolTerms(max_total=size, max_idle=size, prefer="best", lease=600))
 
 
-async def fill(pool: RedisPool, size: int) -> None:
-    """As many idle sessions as there may be."""
+async def fill(redis: Any, pool: RedisPool, size: int) -> None:
+    """As many idle sessions as there may be, written as the scripts would (fetchworker/sessions/poolkeys.py)."""
+    head, now = pool.head, time.time_ns() // 1000
     for start in range(0, size, _FILL):
-        names = [f"fill.{number}" for number in range(start, min(start + _FILL, size))]
-        taken = await asyncio.gather(*(pool.take("main", name, fresh="new") for name in names))
-        await asyncio.gather(*(pool.put(one.lease, good=1) for one in taken if one.lease))
+        pipeline = redis.pipeline(transaction=False)
+        for number in range(start, min(start + _FILL, size)):
+            name, at = new_id("main"), now - number
+            pipeline.hset(f"{head}:s:{name}", mapping={"jar": "main", "born": at, "used": at, "score": 1000, "uses": 1})
+            pipeline.zadd(f"{head}:born:main", {name: at})
+            pipeline.zadd(f"{head}:idle:main", {name: order("best", born=at, used=at, score=1000)})
+        await pipeline.execute()
     counts = await pool.counts("main")
     assert (counts.idle, counts.total) == (size, size), counts
 
@@ -61,7 +68,7 @@ async def measure(url: str, folder: Path, options: argparse.Namespace) -> dict[s
     try:
         pools = {size: pool_of(redis, size) for size in sizes}
         for size, pool in pools.items():
-            await fill(pool, size)
+            await fill(redis, pool, size)
         rates: dict[int, list[float]] = {size: [] for size in sizes}
         for round_ in range(options.rounds):
             for size in sizes if round_ % 2 else reversed(sizes):
