@@ -3,8 +3,9 @@
     python benchmarks/sessions.py [--pairs N] [--rounds N] [--processes N] [--sizes N,N,N] [--redis URL]
 
 On one private Redis, or on the one named. Each pair is one call that leases and one that gives back, one after the
-other in one process; the sizes take turns and the median of the rounds counts. Then so many processes do the same at
-once on the middle pool. Exit code 1 when the middle pool is more than 20 % slower than the smallest.
+other in one process; the sizes take turns and the median of the rounds counts. Sizes are compared by the CPU that a
+pair costs this process and Redis together, which other work on the machine does not change much. Then so many processes
+do the same at once on the middle pool. Exit code 1 when the middle pool costs more than 20 % more than the smallest.
 """
 
 from __future__ import annotations
@@ -52,6 +53,19 @@ async def fill(redis: Any, pool: RedisPool, size: int) -> None:
     assert (counts.idle, counts.total) == (size, size), counts
 
 
+async def cost(redis: Any, pool: RedisPool, count: int, name: str) -> tuple[float, float]:
+    """Pairs a second, and microseconds of CPU for each, of this process and of Redis together."""
+    before = time.process_time() + await used(redis)
+    rate = await pairs(pool, count, name)
+    return rate, (time.process_time() + await used(redis) - before) / count * 1e6
+
+
+async def used(redis: Any) -> float:
+    """Seconds of CPU of Redis."""
+    told = await redis.info("cpu")
+    return float(told["used_cpu_user"]) + float(told["used_cpu_sys"])
+
+
 async def pairs(pool: RedisPool, count: int, name: str) -> float:
     """Pairs a second."""
     began = time.perf_counter()
@@ -69,20 +83,18 @@ async def measure(url: str, folder: Path, options: argparse.Namespace) -> dict[s
         pools = {size: pool_of(redis, size) for size in sizes}
         for size, pool in pools.items():
             await fill(redis, pool, size)
-        rates: dict[int, list[float]] = {size: [] for size in sizes}
+        found: dict[int, list[tuple[float, float]]] = {size: [] for size in sizes}
         for round_ in range(options.rounds):
             for size in sizes if round_ % 2 else reversed(sizes):
-                rates[size].append(await pairs(pools[size], options.pairs, f"r{round_}"))
-        middle = {size: statistics.median(found) for size, found in rates.items()}
-        ratios = {size: statistics.median(map(_ratio, rates[sizes[0]], rates[size])) for size in sizes}
+                found[size].append(await cost(redis, pools[size], options.pairs, f"r{round_}"))
+        rates = {size: round(statistics.median(rate for rate, _ in told)) for size, told in found.items()}
+        spent = {size: round(statistics.median(cpu for _, cpu in told)) for size, told in found.items()}
+        ratios = {size: round(cpu / spent[sizes[0]], 2) for size, cpu in spent.items()}
     finally:
         await redis.aclose()
     together = at_once(url, sizes[min(1, len(sizes) - 1)], options)
-    return {"pairs a second": middle, "times as slow": ratios, f"{options.processes} processes": together}
-
-
-def _ratio(first: float, other: float) -> float:
-    return first / other
+    told = {"pairs a second": rates, "microseconds of CPU a pair": spent, "times as much CPU": ratios}
+    return {**told, f"pairs a second, {options.processes} processes": round(together)}
 
 
 def at_once(url: str, size: int, options: argparse.Namespace) -> float:
@@ -133,7 +145,7 @@ def main() -> int:
             if private is not None:
                 private.kill()
     print(json.dumps(found, indent=2))
-    slower = list(found["times as slow"].values())
+    slower = list(found["times as much CPU"].values())
     return int(len(slower) > 1 and slower[1] > BAR)
 
 
