@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fetchworker.download.wire import Wire
     from fetchworker.runtime import Runtime
     from fetchworker.sessions import Session
-    from fetchworker.sessions.leases import Hold
+    from fetchworker.sessions.hold import Hold
 
 logger = logging.getLogger(__name__)
 
