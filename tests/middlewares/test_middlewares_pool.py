@@ -211,6 +211,18 @@ async def test_an_exclusive_session_has_one_owner(drive):
         assert await site.stored("ann"), "a lock that ends leaves the session"
 
 
+async def test_a_session_whose_exit_is_gone_is_dropped_and_its_exit_never_changes(drive):
+    async with drive(pool=POOL, proxies=2, proxy="required") as site:
+        first = session_of(await site.get("/echo"))
+        site.runtime.proxies._proxies = {
+            name: proxy for name, proxy in site.runtime.proxies._proxies.items() if name != first.proxy_id
+        }
+        second = session_of(await site.get("/echo"))
+        assert second.id != first.id
+        assert second.proxy_id not in (None, first.proxy_id)
+        assert [one.id for one in await standings(site)] == [second.id]
+
+
 async def test_redirects_of_a_scope_stay_with_it(drive):
     async with drive(
         lambda request: redirect("/cookies") if request.path == "/go" else lab_app(request), pool=POOL
