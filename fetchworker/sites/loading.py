@@ -12,6 +12,7 @@ from fetchworker.errors import ConfigError
 from fetchworker.sites import yamlfile
 from fetchworker.sites.budget import Budget
 from fetchworker.sites.model import Backoff, SiteConfig, Sites
+from fetchworker.sites.pooling import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _SITE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = ("defaults", "sites")
 #: keys of a site that hold mappings
-_SECTIONS: dict[str, type[BaseModel]] = {"backoff": Backoff, "budget": Budget}
+_SECTIONS: dict[str, type[BaseModel]] = {"backoff": Backoff, "budget": Budget, "pool": Pool}
 _LONG = 60  # characters of a wrong value that an error shows
 
 Faults = dict["KeyPath", str]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from fetchworker.sites.budget import Budget  # noqa: TC001  # pydantic reads it
+from fetchworker.sites.pooling import Pool  # noqa: TC001  # pydantic reads it
 from fetchworker.sites.section import Section
 
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ class SiteConfig(Section):
     )
     session_ttl: float | None = Field(
         default=None, gt=0, description="seconds that an unused session is kept (unset: FETCHWORKER_SESSION_TTL)"
+    )
+    pool: Pool | None = Field(
+        default=None, description="a mapping of min_idle, max_total and others (unset: each call has its own session)"
     )
     accept_language: Annotated[str, Field(max_length=200), AfterValidator(_languages)] | None = Field(
         default=None,
