@@ -25,6 +25,7 @@ from fetchworker.errors import FetchworkerError, OutcomeError, ProxyAuthError, P
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_media, plan_verdict, wait
+from fetchworker.middlewares.pooled import PooledSessions
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from fetchworker.proxies import Proxy
-
 logger = logging.getLogger(__name__)
 
 #: transport errors that another try may cure
@@ -58,6 +57,7 @@ FREE = "fw_free_tries"
 #: so many tries may go uncounted while there are exits (an address that every proxy refuses must come to an end), and
 #: while there are none
 FEW_FREE, MANY_FREE = 5, 1000
+_BAD = 400  # the first status that says so
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 
 
@@ -67,6 +67,7 @@ class OutcomeMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._refusals = Refusals(self._runtime)
+        self._pooled = PooledSessions(self._runtime)
         self._gate = Gate(crawler)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
@@ -80,13 +81,23 @@ class OutcomeMiddleware:
 
         Raises:
             OutcomeError: the last try ended otherwise.
+            BrokenChainError: the spider has to begin again.
         """
+        result: Response | Request | None = None
+        try:
+            result = await self._judged(request, response)
+        finally:
+            await self._pooled.ended(request, result)
+        return result
+
+    async def _judged(self, request: Request, response: Response) -> Response | Request:
         runtime, wire = self._runtime, request.meta.get(WIRE)
-        self._pay(wire)
         if request.meta.get(MEDIA):
             return await self._media(request, response, wire)
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
+        if wire is not None:
+            wire.judge(verdict.outcome.value)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
         if verdict.outcome is Outcome.CHALLENGE:
@@ -94,6 +105,7 @@ class OutcomeMiddleware:
             if through is not None:
                 return through
         blamed = self._refusals.learn(wire, page, verdict)
+        self._pooled.learn(request, good=verdict.outcome is Outcome.OK or verdict.outcome in _ABSENT or not blamed)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
                 wire.session.tokens.update(self._extract(page))
@@ -102,22 +114,18 @@ class OutcomeMiddleware:
         if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
             return response  # what asks for it (robots.txt, say) takes absence for an answer
         plan = self._plan(request, verdict, wire, blamed=blamed)
-        refused = blamed and RESULTS.get(verdict.outcome) is ProxyResult.BLOCKED
-        if refused and wire is not None and wire.proxy is not None:
-            plan = self._escalate(request, verdict, wire.proxy, plan)
+        plan = self._escalate(request, verdict, wire if blamed else None, plan)
         self._pause(request, verdict, wire)
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
         raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
 
-    def _pay(self, wire: Wire | None) -> None:
-        if wire is not None and wire.proxy is not None:
-            self._runtime.exits.cost(wire.proxy, wire.bytes_down + wire.bytes_up)
-
-    def _escalate(self, request: Request, verdict: Verdict, proxy: Proxy, plan: Plan) -> Plan:
-        """Try again by a better tier, at once, where the budget has one and the identity may change."""
+    def _escalate(self, request: Request, verdict: Verdict, wire: Wire | None, plan: Plan) -> Plan:
+        """After a block try again by a better tier, at once, where the budget has one and the identity may change."""
         exits = self._runtime.exits
-        tier = exits.blocked(proxy, verdict.evidence)
+        if wire is None or wire.proxy is None or RESULTS.get(verdict.outcome) is not ProxyResult.BLOCKED:
+            return plan
+        tier = exits.blocked(wire.proxy, verdict.evidence)
         if tier is None or plan.step != "retry" or not (plan.rotate or not request.meta.get("fw_session")):
             return plan
         exits.escalated(tier)
@@ -127,6 +135,8 @@ class OutcomeMiddleware:
     async def _media(self, request: Request, response: Response, wire: Wire | None) -> Response | Request:
         """Media are no pages: nothing is learnt from them, and what to make of a status is the pipeline's to say."""
         config = self._runtime.config
+        if wire is not None:
+            wire.judge(Outcome.OK.value if response.status < _BAD else Outcome.ERROR.value)
         if wire is not None and wire.proxy is not None:
             self._runtime.exits.told(ProxyResult.OK)
         plan = plan_media(
@@ -161,6 +171,14 @@ class OutcomeMiddleware:
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
+        result: Request | None = None
+        try:
+            result = await self._failed(request, exception)
+        finally:
+            await self._pooled.ended(request, result)
+        return result
+
+    async def _failed(self, request: Request, exception: Exception) -> Request | None:
         if not isinstance(exception, RETRIED) or request.meta.pop(FAILED, False):
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
@@ -222,13 +240,11 @@ class OutcomeMiddleware:
             logger.info(
                 "%s: %s; try %d in %.1f s%s", request.url, why, _tries(request) + plan.counted, plan.delay, tier
             )
-        name = request.meta.get("fw_session")
-        if plan.rotate and name and wire is not None:
-            sessions, better = await runtime.sessions(), request.meta.get("fw_tier")
-            await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name, better))
-            runtime.count(f"rotated/{runtime.site}")
+        await self._pooled.before_retry(request, wire, why, rotates=plan.rotate)
         if plan.delay:
             await runtime.waits.sleep(plan.delay)
+        if plan.rotate:
+            self._pooled.check_chain(request, why)
         return _next_try(request, plan, signs)
 
 

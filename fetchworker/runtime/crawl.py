@@ -36,14 +36,19 @@ from fetchworker.runtime.parts import (
     load_configuration,
     proxy_manager,
     shared_turns,
+    usage_keeper,
 )
+from fetchworker.runtime.pools import Identities, session_pool, session_store
 from fetchworker.runtime.queue import RedisQueue
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
+from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
+from fetchworker.usage import SiteSpending
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from scrapy import Request
@@ -56,7 +61,7 @@ if TYPE_CHECKING:
     from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.proxies import Proxy, ProxyResult
     from fetchworker.redis import Client
-    from fetchworker.sessions import SessionStore
+    from fetchworker.sessions.leases import SessionPool
     from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
@@ -77,6 +82,8 @@ class Runtime:
         config: the site's entry.
         profile: the browser of identities made from now on.
         pace: when requests may start.
+        usage: what the wire has carried, and for whom.
+        spending: what the site may still cost today.
         limit: the permits that all processes together share; None where there is no limit.
         waits: requests between two tries.
         origins: who fetched the pages of the items that are on their way, where media are fetched.
@@ -94,10 +101,14 @@ class Runtime:
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.profile = config.profile
         self.proxies = proxy_manager(environment)
-        self.exits = SiteExits(self.proxies, config, site=site, count=self.count, signals=crawler.signals)
         self._list = ListWatch(self.proxies, environment.proxies_reload)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
+        self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
+        self.spending = SiteSpending(site, config.budget, self.usage.spent)
+        self.exits = SiteExits(
+            self.proxies, config, site=site, count=self.count, signals=crawler.signals, spending=self.spending
+        )
         self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
@@ -130,6 +141,7 @@ class Runtime:
             crawler.signals.connect(settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
+        crawler.signals.connect(runtime.usage.finish, signals.spider_closed)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
 
@@ -172,6 +184,9 @@ class Runtime:
     async def _engine_stopped(self) -> None:
         self.records.close()
         await self._list.stop()
+        if "leases" in self.__dict__:
+            await self.leases.close()
+        await self.usage.finish()  # what came after the spider was closed
         if self.pace.turns is not None:
             await self.pace.turns.close()
         if self.limit is not None:
@@ -243,12 +258,7 @@ class Runtime:
     async def sessions(self) -> LiveSessions:
         """The stored sessions in use here."""
         if self._sessions is None:
-            from fetchworker.sessions import RedisSessionStore  # noqa: PLC0415  # needs Redis's library
-
-            redis = await self.redis()
-            ttl = int(self.config.session_ttl or self.environment.session_ttl)
-            store: SessionStore = RedisSessionStore(redis, ttl=ttl)
-            store = self._queue.patient(store) if self._queue else store
+            store = await session_store(self)
             self._sessions = self._sessions or LiveSessions(store)
         return self._sessions
 
@@ -258,10 +268,44 @@ class Runtime:
             await (await self.sessions()).save(self.site, name, session)
 
     async def drop_session(self, name: str) -> None:
-        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over."""
+        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over.
+
+        One of the pool is given back.
+        """
+        if jar_of(name) is not None:
+            hold = self.leases.of(name)
+            if hold is not None and not self.origins.keeps(name):
+                await self.leases.release(hold.owner)
+            return
         if self._sessions is not None and not self.origins.keeps(name):  # else none was ever stored, or it goes later
             with suppress(RedisUnavailableError):
                 await self._sessions.drop(self.site, name)
+
+    @cached_property
+    def leases(self) -> SessionPool:
+        """The site's pool, and named sessions that the crawl has to itself."""
+        return session_pool(self)
+
+    def starved(self) -> bool:
+        """Whether requests wait for sessions that others, whose next requests stand in the queue, have to give back."""
+        return self.config.pool is not None and self.leases.waits() > 0 and self.leases.idle_holds() > 0
+
+    @property
+    def queue(self) -> RedisQueue | None:
+        """The queue in Redis, if the crawl has one."""
+        return self._queue
+
+    @property
+    def identities(self) -> Identities:
+        """What names of sessions depend on."""
+        return Identities(self.crawl_id, pooled=self.config.pool is not None, media=self.environment.media)
+
+    async def end_scope(self, meta: Mapping[str, Any]) -> None:
+        """A call is over: give back the session that it had from the pool or to itself, unless others go on with it."""
+        name = meta.get("fw_session")
+        lasts = not meta.get("fw_session_ends") or (name and self.origins.keeps(name))
+        if not lasts:
+            await self.leases.release(meta["fw_scope"])
 
     def mint(self, name: str, tier: str | None = None) -> Session:
         """A fresh identity; unstored when ``name`` is empty. ``tier``: its exit is of this tier or a better one."""

@@ -7,7 +7,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from fetchworker.proxies import Ladder, OwnSpending, Pause, ProxyResult, Spending, TierPolicy
+from fetchworker.proxies import Ladder, Pause, ProxyResult, Spending, TierPolicy
 from fetchworker.runtime.parts import hide_passwords
 from fetchworker.signals import egress_back, no_egress
 
@@ -37,7 +37,7 @@ class SiteExits:
         site: its name.
         count: adds to a stat.
         signals: the crawl's.
-        spending: what tiers have cost; None: it counts the bodies that :meth:`cost` is told of.
+        spending: what tiers have cost today; None: nothing.
 
     Attributes:
         waits: whether requests may wait for an exit. Who has to answer somebody at once sets it to False: then they
@@ -61,8 +61,7 @@ class SiteExits:
         self._count = count
         self._signals = signals
         self._pause = Pause(trial=config.timeout + _MARGIN)
-        self._own = OwnSpending() if spending is None else None
-        self._ladder = _ladder(site, config, spending or self._own)
+        self._ladder = _ladder(site, config, spending)
 
     # ── which one ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -105,11 +104,6 @@ class SiteExits:
             if result is ProxyResult.OK:
                 self._ladder.passed(proxy.tier)
         self.told(result)
-
-    def cost(self, proxy: Proxy, count: int) -> None:
-        """A try through the proxy moved so many bytes."""
-        if self._own is not None and proxy.tier:
-            self._own.add(self._site, proxy.tier, count)
 
     def told(self, result: ProxyResult) -> None:
         """An exit led to an answer, or did not."""
