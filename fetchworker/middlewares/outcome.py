@@ -51,6 +51,7 @@ RETRIED = (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
+_BAD = 400  # the first status that says so
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 
 
@@ -89,6 +90,8 @@ class OutcomeMiddleware:
             return await self._media(request, response, wire)
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
+        if wire is not None:
+            wire.judge(verdict.outcome.value)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
         if verdict.outcome is Outcome.CHALLENGE:
@@ -113,6 +116,8 @@ class OutcomeMiddleware:
     async def _media(self, request: Request, response: Response, wire: Wire | None) -> Response | Request:
         """Media are no pages: nothing is learnt from them, and what to make of a status is the pipeline's to say."""
         config = self._runtime.config
+        if wire is not None:
+            wire.judge(Outcome.OK.value if response.status < _BAD else Outcome.ERROR.value)
         plan = plan_media(
             response.status, tries=_tries(request), retries=config.retries, backoff=config.backoff,
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
