@@ -286,9 +286,13 @@ class Runtime:
         """The site's pool, and named sessions that the crawl has to itself."""
         return session_pool(self)
 
+    def session_waits(self) -> int:
+        """How many requests wait for a session of the pool."""
+        return self.leases.waits() if self.config.pool is not None else 0
+
     def starved(self) -> bool:
-        """Whether requests wait for sessions that others, whose next requests stand in the queue, have to give back."""
-        return self.config.pool is not None and self.leases.waits() > 0 and self.leases.idle_holds() > 0
+        """Whether sessions are held by calls that have nothing under way: their next requests stand in the queue."""
+        return self.leases.idle_holds() > 0
 
     @property
     def queue(self) -> RedisQueue | None:
