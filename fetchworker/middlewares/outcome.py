@@ -28,6 +28,7 @@ from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
+from fetchworker.outcomes.taxonomy import REFUSALS
 from fetchworker.proxies import ProxyResult
 from fetchworker.runtime import Runtime
 from fetchworker.telemetry.attribution import bound, from_meta
@@ -49,6 +50,8 @@ RETRIED = (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
+#: meta keys of one call's own wishes: how many tries follow the first, and statuses that are as good as 200
+RETRIES, ACCEPT = "fw_retries", "fw_accept"
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 
 
@@ -91,6 +94,8 @@ class OutcomeMiddleware:
             return response
         if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
             return response  # what asks for it (robots.txt, say) takes absence for an answer
+        if response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS:
+            return response
         plan = self._plan(request, verdict, wire, blamed=blamed)
         self._pause(request, verdict, wire)
         if plan.step == "retry":
@@ -112,7 +117,7 @@ class OutcomeMiddleware:
         return plan_verdict(
             verdict,
             tries=_tries(request),
-            retries=config.retries,
+            retries=request.meta.get(RETRIES, config.retries),
             backoff=config.backoff,
             rotates=blamed and config.on_block == "rotate",
             elsewhere=other_exit and runtime.proxies.available(runtime.site) > 0,
@@ -144,7 +149,7 @@ class OutcomeMiddleware:
         else:
             plan = plan_error(
                 tries=_tries(request),
-                retries=runtime.config.retries,
+                retries=request.meta.get(RETRIES, runtime.config.retries),
                 backoff=runtime.config.backoff,
                 proxied=wire is not None and wire.proxy is not None and not media,
                 auth=auth,
@@ -157,7 +162,7 @@ class OutcomeMiddleware:
     def _plan_exhausted(self, request: Request) -> Plan:
         """Wait for the first proxy that ends its rest, when that is soon enough."""
         config, soon = self._runtime.config, self._runtime.next_proxy_in()
-        if soon is None or soon > config.backoff.max or _tries(request) > config.retries:
+        if soon is None or soon > config.backoff.max or _tries(request) > request.meta.get(RETRIES, config.retries):
             return Plan("fail")
         return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))
 

@@ -62,6 +62,8 @@ logger = logging.getLogger(__name__)
 STORING_ITEMS = 8
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
+#: the meta key of a list: what the request ends with goes there, to whoever waits for it, and not to the failures' file
+HEARD = "fw_heard"
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
 _COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
@@ -96,6 +98,7 @@ class Runtime:
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
+        self._store: SessionStore | None = None
         self._redis: Client | None = None
         self._queue: RedisQueue | None = None
         self._redis_lock = asyncio.Lock()
@@ -237,14 +240,24 @@ class Runtime:
     async def sessions(self) -> LiveSessions:
         """The stored sessions in use here."""
         if self._sessions is None:
+            store = await self.session_store()
+            self._sessions = self._sessions or LiveSessions(store)
+        return self._sessions
+
+    async def session_store(self) -> SessionStore:
+        """Where sessions with a name are kept."""
+        if self._store is None:
             from fetchworker.sessions import RedisSessionStore  # noqa: PLC0415  # needs Redis's library
 
             redis = await self.redis()
             ttl = int(self.config.session_ttl or self.environment.session_ttl)
             store: SessionStore = RedisSessionStore(redis, ttl=ttl)
-            store = self._queue.patient(store) if self._queue else store
-            self._sessions = self._sessions or LiveSessions(store)
-        return self._sessions
+            self._store = self._queue.patient(store) if self._queue else store
+        return self._store
+
+    def hold_sessions(self, sessions: LiveSessions) -> None:
+        """Take these for the sessions in use here, before the first one is asked for."""
+        self._sessions = sessions
 
     async def keep(self, name: str | None, session: Session) -> None:
         """Store what changed in a session that was given back."""
@@ -321,6 +334,9 @@ class Runtime:
         meta = request.meta
         if LEASE in meta and isinstance(error, UnfinishedError):
             self._crawler.signals.send_catch_log(not_done, request=request, error=error)  # the queue takes it back
+            return
+        if HEARD in meta:
+            meta[HEARD].append(error)
             return
         record = failure_record(request, error, self.site, downloaded=page is not None)
         record["evidence_file"] = meta.get("fw_evidence")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
@@ -68,9 +68,11 @@ class SiteSpider(Spider):
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
         gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
         callbacks: the names of methods that requests in the shared queue may call.
+        verb: the method of its routes in the HTTP service.
         compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
     """
 
+    verb: ClassVar[Literal["GET", "POST"]] = "GET"
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
     gate: ClassVar[staticmethod[[Page], Fetch | None] | None] = None
