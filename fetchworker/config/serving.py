@@ -41,13 +41,6 @@ class Serving(BaseSettings):
         description="the seconds within which a client has to send its request, and to take each part of the answer",
         examples=["15"],
     )
-    serve_ceiling: int = Field(
-        default=32,
-        ge=1,
-        le=10_000,
-        description="how many calls are under way at most while the limit that all processes share cannot be asked",
-        examples=["32"],
-    )
     shutdown_drain_seconds: float = Field(
         default=30, ge=0, le=3600, description="the seconds that calls may take to end at a stop", examples=["30"]
     )

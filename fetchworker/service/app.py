@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
@@ -18,6 +19,7 @@ from fetchworker.service.responses import failure_response
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
 from fetchworker.service.routes.pages import pages_router
+from fetchworker.service.routes.sessions import sessions_router
 from fetchworker.service.routes.sites import sites_router
 from fetchworker.service.siteschema import models
 
@@ -53,8 +55,9 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(health_router(service))
     app.include_router(pages_router())
     app.include_router(fetch_router(service))
+    app.include_router(sessions_router(service))
     app.include_router(sites_router(service, spiders))
-    for kind in (ApiError, FetchworkerError, HTTPException):
+    for kind in (ApiError, FetchworkerError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _failed)
     _document(app, spiders)
     return Edge(app, service)
@@ -64,7 +67,15 @@ async def _failed(_: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         kind = _STATUS_TYPES.get(error.status_code, "INTERNAL_ERROR")
         return failure_response(ApiError(kind, str(error.detail), headers=dict(error.headers or {})))
+    if isinstance(error, RequestValidationError):
+        return failure_response(_invalid(error))
     return failure_response(failure_of(error))
+
+
+def _invalid(error: RequestValidationError) -> ApiError:
+    found = [(".".join(map(str, one["loc"][1:])), one["msg"]) for one in error.errors()]
+    message = "; ".join(f"{name}: {what}" for name, what in found)
+    return ApiError("VALIDATION_ERROR", message, fields=[name for name, _ in found])
 
 
 def _document(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> None:

@@ -26,6 +26,8 @@ _TICK = 0.05
 _LAST = 2.0
 _BACKLOG = 2048
 _KEEP_ALIVE = 30
+#: what a shell tells of a program that SIGINT ended
+_INTERRUPTED = 130
 
 
 class Server(uvicorn.Server):
@@ -78,8 +80,8 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def run(app: App, service: Service, *, host: str, port: int) -> None:
-    """Serve until a signal comes."""
+def run(app: App, service: Service, *, host: str, port: int) -> int:
+    """Serve until a signal comes; the exit code, unless the signal has ended the process."""
     config = uvicorn.Config(
         app,
         host=host,
@@ -95,4 +97,8 @@ def run(app: App, service: Service, *, host: str, port: int) -> None:
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE,
     )
-    Server(config, service).run()
+    try:
+        Server(config, service).run()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return 0

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> int:
-    """Serve until a signal comes; the exit code of a service that did not begin.
+    """Serve until a signal comes; the exit code.
 
     Raises:
         ConfigError: naming what is wrong, where, and what to write.
@@ -57,8 +57,7 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
     crawlers = Crawlers(settings, spiders)  # type: ignore[arg-type]  # Scrapy's settings are these
     service = Service(environment, sites, crawlers, callers, once, link, stateless=stateless)
     routed = {} if stateless else {site: spider for site, spider in spiders.items() if site != DEFAULT}
-    run(make_app(service, routed), service, host=host, port=port)
-    return 1
+    return run(make_app(service, routed), service, host=host, port=port)
 
 
 def is_loopback(host: str) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.service.admission import Admission
 from fetchworker.service.failures import ApiError, failure_of
-from fetchworker.service.limiting import Limiting
 from fetchworker.service.locks import SessionLocks
 from fetchworker.telemetry.attribution import bound
 
@@ -60,7 +59,6 @@ class Service:
         self.stateless = stateless
         self.draining = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
-        self.limiting = Limiting(ceiling=environment.serve_ceiling)
         self.locks = SessionLocks()
 
     async def open(self) -> None:
@@ -85,10 +83,7 @@ class Service:
 
     def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means."""
-        if not self.limiting.away:
-            return []
-        told = f"Redis does not answer: this process keeps to {self.limiting.ceiling} calls under way by itself"
-        return [("limiter", told)]
+        return []
 
     @asynccontextmanager
     async def call(
@@ -100,7 +95,7 @@ class Service:
         timeout: float,  # noqa: ASYNC109  # over admission as well
         session: str | None = None,
     ) -> AsyncIterator[None]:
-        """Carry out a call: a place, the limit of all processes, the session for itself, a deadline over all of it.
+        """Carry out a call: a place, the session for itself, a deadline over all of it.
 
         Raises:
             ApiError: in place of whatever the block ended with.
@@ -113,7 +108,6 @@ class Service:
                 async with (
                     deadline,
                     self.admission.place(),
-                    self.limiting.permit(site),
                     self.locks.held(site, session),
                 ):
                     yield

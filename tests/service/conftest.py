@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import select
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
@@ -76,9 +80,9 @@ class Serving:
     def client(self, **more: Any) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=30, trust_env=False, **more)
 
-    def fetch(self, url: str, **more: Any) -> httpx.Response:
+    def fetch(self, url: str, *, headers_: dict[str, str] | None = None, **more: Any) -> httpx.Response:
         with self.client() as client:
-            return client.post("/fetch", json={"url": url, **more})
+            return client.post("/fetch", json={"url": url, **more}, headers=headers_)
 
     def get(self, path: str, **more: Any) -> httpx.Response:
         with self.client() as client:
@@ -115,6 +119,89 @@ def service(demo: DemoProcess, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield made
 
 
+#: keys of the limited service, by what they open
+KEYS = {name: f"fwk_{name}" for name in ("all", "fetch", "sites", "slow")}
+
+
+@pytest.fixture(scope="session")
+def limited(demo: DemoProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A stateless service with keys and narrow limits, no proxies and no Redis."""
+    from fetchworker.service.callers import hash_of
+
+    def entry(name: str, scopes: list[str], **more: Any) -> dict[str, Any]:
+        return {"name": name, "hash": hash_of(KEYS[name]), "scopes": scopes, **more}
+
+    keys = [entry("all", ["admin"]), entry("fetch", ["fetch"]), entry("sites", ["sites"])]
+    keys.append(entry("slow", ["fetch"], rate=1))
+    made = Serving(
+        tmp_path_factory.mktemp("limited"), "--stateless",
+        FETCHWORKER_SERVE_KEYS=json.dumps(keys), FETCHWORKER_SERVE_IN_FLIGHT="2", FETCHWORKER_SERVE_WAITING="1",
+        FETCHWORKER_SERVE_PATIENCE="1", FETCHWORKER_EGRESS_ALLOW="127.0.0.1",
+        FETCHWORKER_REDIS_URL="redis://127.0.0.1:1/0", FETCHWORKER_REDIS_PATIENCE="0",
+    )  # fmt: skip
+    made.project.use(demo, proxies=False)
+    made.entries(walmart={"proxy": "required"}, ebay={"robots": "obey"})
+    with made:
+        yield made
+
+
+class Silent:
+    """A server that takes requests and never answers; tells when a client hangs up."""
+
+    def __init__(self) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+        self.came, self.left = threading.Semaphore(0), threading.Semaphore(0)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                threading.Thread(target=self._hold, args=(connection,), daemon=True).start()
+
+    def _hold(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.recv(65536)
+            self.came.release()
+            while connection.recv(65536):
+                pass
+        self.left.release()
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class _Robots(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = b"User-agent: *\nDisallow: /private\n" if self.path == "/robots.txt" else b"<html>open</html>"
+        self.send_response(200)
+        self.send_header("content-type", "text/plain" if self.path == "/robots.txt" else "text/html")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def closed_to_robots() -> Iterator[str]:
+    """The address of a site whose robots.txt closes a part of it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Robots)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def silent() -> Iterator[Silent]:
+    made = Silent()
+    yield made
+    made.close()
+
+
 def failure(response: httpx.Response) -> tuple[int, str]:
     """Status and type, of an answer that is a failure in every respect."""
     told = response.json()
@@ -136,4 +223,4 @@ def make_service(demo: DemoProcess, tmp_path: Path) -> Any:
     return make
 
 
-__all__ = ["LAB", "Serving", "failure"]
+__all__ = ["KEYS", "LAB", "Serving", "Silent", "failure"]
