@@ -59,6 +59,7 @@ class Serving:
         line = self.process.stdout.readline().decode() if ready else ""
         if not line.startswith("serving at "):
             self.kill()
+            self.process.stdout.close()
             raise RuntimeError(f"the service did not begin: {line!r} {self.log_text()[-2000:]}")
         self.url = line.split()[-1]
         return self
@@ -217,7 +218,7 @@ def make_service(demo: DemoProcess, tmp_path: Path) -> Any:
 
     def make(*arguments: str, **env: str) -> Serving:
         made = Serving(tmp_path, *arguments, **env)
-        made.project.use(demo)
+        made.project.use(demo, proxies=False)
         return made
 
     return make
