@@ -93,7 +93,7 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     operations = (operation for spider in spiders.values() for operation in spider.operations.values())
     for name, schema in {**models(operations), **_bodies()}.items():
-        schemas.setdefault(name, schema)
+        schemas[name] = schema
     document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{"key": []}, {}]
     return document

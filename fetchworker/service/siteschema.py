@@ -91,4 +91,17 @@ def models(operations: Iterable[Operation]) -> dict[str, Any]:
         found[model.__name__] = schema
     for operation in operations:
         found |= operation.params.model_json_schema(ref_template=REF).get("$defs", {})
-    return found
+    return {name: _plainer(schema) for name, schema in found.items()}
+
+
+def _plainer(schema: Any) -> Any:
+    """Tuples of equals as arrays of two, say: many readers of such documents do not know ``prefixItems``."""
+    if isinstance(schema, list):
+        return [_plainer(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {name: _plainer(value) for name, value in schema.items()}
+    places = made.get("prefixItems")
+    if isinstance(places, list) and all(place == places[0] for place in places):
+        made["items"] = made.pop("prefixItems")[0]
+    return made
