@@ -24,6 +24,7 @@ from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_media, plan_verdict, wait
+from fetchworker.middlewares.pooled import PooledSessions
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
@@ -61,6 +62,7 @@ class OutcomeMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._refusals = Refusals(self._runtime)
+        self._pooled = PooledSessions(self._runtime)
         self._gate = Gate(crawler)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
@@ -74,7 +76,16 @@ class OutcomeMiddleware:
 
         Raises:
             OutcomeError: the last try ended otherwise.
+            BrokenChainError: the spider has to begin again.
         """
+        result: Response | Request | None = None
+        try:
+            result = await self._judged(request, response)
+        finally:
+            await self._pooled.ended(request, result)
+        return result
+
+    async def _judged(self, request: Request, response: Response) -> Response | Request:
         runtime, wire = self._runtime, request.meta.get(WIRE)
         if request.meta.get(MEDIA):
             return await self._media(request, response, wire)
@@ -87,6 +98,7 @@ class OutcomeMiddleware:
             if through is not None:
                 return through
         blamed = self._refusals.learn(wire, page, verdict)
+        self._pooled.learn(request, good=verdict.outcome is Outcome.OK or verdict.outcome in _ABSENT or not blamed)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
                 wire.session.tokens.update(self._extract(page))
@@ -137,6 +149,14 @@ class OutcomeMiddleware:
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
+        result: Request | None = None
+        try:
+            result = await self._failed(request, exception)
+        finally:
+            await self._pooled.ended(request, result)
+        return result
+
+    async def _failed(self, request: Request, exception: Exception) -> Request | None:
         if not isinstance(exception, RETRIED) or request.meta.pop(FAILED, False):
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
@@ -171,13 +191,11 @@ class OutcomeMiddleware:
         runtime.count(f"retry/{runtime.site}/{why.partition(' ')[0]}")
         with bound(**from_meta(request.meta, runtime.site)):
             logger.info("%s: %s; try %d in %.1f s", request.url, why, _tries(request) + 1, plan.delay)
-        name = request.meta.get("fw_session")
-        if plan.rotate and name and wire is not None:
-            sessions = await runtime.sessions()
-            await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
-            runtime.count(f"rotated/{runtime.site}")
+        await self._pooled.before_retry(request, wire, why, rotates=plan.rotate)
         if plan.delay:
             await runtime.waits.sleep(plan.delay)
+        if plan.rotate:
+            self._pooled.check_chain(request, why)
         return _next_try(request, plan)
 
 

@@ -1,6 +1,7 @@
 """Gives each try its identity: cookies, exit, profile and tokens, always used together.
 
-``meta["fw_session"]`` names a stored session; without it each try gets a fresh identity that is never stored.
+``meta["fw_session"]`` names a stored session; without it each try gets a fresh identity that is never stored, or one of
+the site's pool (``pooled``).
 Redirects stay with the identity of their try; a retry keeps a named session (whose identity may have been replaced)
 and gets a fresh one otherwise.
 """
@@ -18,6 +19,8 @@ from scrapy.utils.httpobj import urlparse_cached
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ContractError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
+from fetchworker.middlewares.pooled import PooledSessions
+from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.middlewares.redirect import HOP, another_try
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
 from fetchworker.runtime import Runtime
@@ -47,6 +50,10 @@ class SessionMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._warmup = Warmup(crawler)
+        self._pooled = PooledSessions(self._runtime)
+        self._warmer = PoolWarmer(crawler, self._runtime)  # signals do not keep it
+        if self._runtime.config.pool is not None:
+            self._warmer.watch()
         self._compute: Callable[[str, int], dict[str, str]] | None = getattr(crawler.spidercls, "compute_tokens", None)
 
     @classmethod
@@ -113,6 +120,9 @@ class SessionMiddleware:
         return missing - self._computed(session).keys() if missing else missing
 
     async def _acquire(self, request: Request) -> Session:
+        leased = await self._pooled.acquire(request, self._needs_another)
+        if leased is not None:
+            return leased
         runtime, name = self._runtime, request.meta.get("fw_session")
         if not name:
             carried: Session | None = request.meta.get(CARRIED)
@@ -186,6 +196,7 @@ class SessionMiddleware:
             session.used_at = time.time()
         if session.stored:
             sessions = await self._runtime.sessions()
+            self._runtime.leases.leave(request.meta["fw_session"])
             await sessions.release(self._runtime.site, request.meta["fw_session"], session)
 
 

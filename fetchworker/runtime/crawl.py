@@ -35,13 +35,16 @@ from fetchworker.runtime.parts import (
     proxy_manager,
     shared_turns,
 )
+from fetchworker.runtime.pools import Identities, session_pool, session_store
 from fetchworker.runtime.queue import RedisQueue
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
+from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from scrapy import Request
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from fetchworker.proxies import Proxy, ProxyResult
     from fetchworker.redis import Client
     from fetchworker.sessions import SessionStore
+    from fetchworker.sessions.leases import SessionPool
     from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
@@ -165,6 +169,8 @@ class Runtime:
 
     async def _engine_stopped(self) -> None:
         self.records.close()
+        if "leases" in self.__dict__:
+            await self.leases.close()
         if self.pace.turns is not None:
             await self.pace.turns.close()
         if self._redis is not None:
@@ -247,12 +253,8 @@ class Runtime:
     async def session_store(self) -> SessionStore:
         """Where sessions with a name are kept."""
         if self._store is None:
-            from fetchworker.sessions import RedisSessionStore  # noqa: PLC0415  # needs Redis's library
-
-            redis = await self.redis()
-            ttl = int(self.config.session_ttl or self.environment.session_ttl)
-            store: SessionStore = RedisSessionStore(redis, ttl=ttl)
-            self._store = self._queue.patient(store) if self._queue else store
+            made = await session_store(self)
+            self._store = self._store or made
         return self._store
 
     def hold_sessions(self, sessions: LiveSessions) -> None:
@@ -265,10 +267,44 @@ class Runtime:
             await (await self.sessions()).save(self.site, name, session)
 
     async def drop_session(self, name: str) -> None:
-        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over."""
+        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over.
+
+        One of the pool is given back.
+        """
+        if jar_of(name) is not None:
+            hold = self.leases.of(name)
+            if hold is not None and not self.origins.keeps(name):
+                await self.leases.release(hold.owner)
+            return
         if self._sessions is not None and not self.origins.keeps(name):  # else none was ever stored, or it goes later
             with suppress(RedisUnavailableError):
                 await self._sessions.drop(self.site, name)
+
+    @cached_property
+    def leases(self) -> SessionPool:
+        """The site's pool, and named sessions that the crawl has to itself."""
+        return session_pool(self)
+
+    def starved(self) -> bool:
+        """Whether requests wait for sessions that others, whose next requests stand in the queue, have to give back."""
+        return self.config.pool is not None and self.leases.waits() > 0 and self.leases.idle_holds() > 0
+
+    @property
+    def queue(self) -> RedisQueue | None:
+        """The queue in Redis, if the crawl has one."""
+        return self._queue
+
+    @property
+    def identities(self) -> Identities:
+        """What names of sessions depend on."""
+        return Identities(self.crawl_id, pooled=self.config.pool is not None, media=self.environment.media)
+
+    async def end_scope(self, meta: Mapping[str, Any]) -> None:
+        """A call is over: give back the session that it had from the pool or to itself, unless others go on with it."""
+        name = meta.get("fw_session")
+        lasts = not meta.get("fw_session_ends") or (name and self.origins.keeps(name))
+        if not lasts:
+            await self.leases.release(meta["fw_scope"])
 
     def mint(self, name: str) -> Session:
         """A fresh identity; unstored when ``name`` is empty."""

@@ -15,10 +15,12 @@ from starlette.responses import JSONResponse, Response
 from fetchworker.errors import FetchworkerError
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
-from fetchworker.service.responses import failure_response
+from fetchworker.service.models import FetchBody
+from fetchworker.service.responses import REF, failure_response
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
 from fetchworker.service.routes.pages import pages_router
+from fetchworker.service.routes.pool import ExtendBody, LeaseBody, QuarantineBody, ReleaseBody, pool_router
 from fetchworker.service.routes.sessions import sessions_router
 from fetchworker.service.routes.sites import sites_router
 from fetchworker.service.siteschema import models
@@ -56,6 +58,8 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(pages_router())
     app.include_router(fetch_router(service))
     app.include_router(sessions_router(service))
+    if not service.stateless:
+        app.include_router(pool_router(service))
     app.include_router(sites_router(service, spiders))
     for kind in (ApiError, FetchworkerError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _failed)
@@ -100,8 +104,8 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
 
 
 def _bodies() -> dict[str, Any]:
-    from fetchworker.service.models import FetchBody  # noqa: PLC0415  # for the document alone
-    from fetchworker.service.responses import REF  # noqa: PLC0415  # as above
-
-    schema = FetchBody.model_json_schema(ref_template=REF)
-    return {**schema.pop("$defs", {}), "FetchBody": schema}
+    found: dict[str, Any] = {}
+    for model in (FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody):
+        schema = model.model_json_schema(ref_template=REF)
+        found |= {**schema.pop("$defs", {}), model.__name__: schema}
+    return found

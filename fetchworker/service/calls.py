@@ -7,7 +7,9 @@ crawler's pipelines; only the queue and the files of a crawl are left out.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from scrapy import Request
 from scrapy.exceptions import DropItem
@@ -20,6 +22,7 @@ from fetchworker.items import Item, validate
 from fetchworker.middlewares.outcome import ACCEPT, RETRIES
 from fetchworker.runtime.crawl import HEARD
 from fetchworker.service.failures import ApiError
+from fetchworker.service.leasing import Held, session_of
 from fetchworker.spiders.fetch import FetchSpider, parse
 from fetchworker.spiders.paging import stamper
 from fetchworker.spiders.requests import build_request, fetch_meta
@@ -36,7 +39,14 @@ if TYPE_CHECKING:
     from fetchworker.spiders.operation import Started
 
 
-async def run_fetch(served: Served, engine: ExecutionEngine, body: FetchBody, *, call_id: str, timeout: float) -> Item:  # noqa: ASYNC109  # the whole call's is over it
+async def run_fetch(
+    served: Served,
+    engine: ExecutionEngine,
+    body: FetchBody,
+    *,
+    call_id: str,
+    timeout: float,  # noqa: ASYNC109  # the whole call's is over it
+) -> Item:
     """Fetch one address.
 
     Args:
@@ -55,7 +65,10 @@ async def run_fetch(served: Served, engine: ExecutionEngine, body: FetchBody, *,
     if params.headers or params.cookies or params.referer:
         FetchSpider.check_call(Call("fetch", params), served.runtime.config)
     request = _fetch_request(served, body, params, call_id=call_id, timeout=timeout)
-    response = await engine.download_async(request)
+    held = Held(body.session_id, body.lease) if body.session_id is not None else None
+    async with session_of(served.runtime, held, seconds=timeout) as meta:
+        request.meta.update(meta)
+        response = await engine.download_async(request)
     item = parse(page_of(response), Call("fetch", params)).items[0]
     stamper(served.name, "fetch", call_id, response.url)(item, 0)
     FetchSpider.complete(served, item, response)  # type: ignore[arg-type]  # it asks the response alone
@@ -82,8 +95,6 @@ def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call
         "download_timeout": min(timeout, config.timeout),
         "download_maxsize": min(body.max_bytes or config.max_bytes, config.max_bytes),
     }
-    if body.session_id is not None:
-        meta["fw_session"] = body.session_id
     if not body.follow_redirects:
         meta["dont_redirect"] = True
     if body.retries is not None:
@@ -106,41 +117,58 @@ def _check_expected(body: FetchBody, item: Item, response: Response) -> None:
 
 
 async def run_operation(
-    served: Served, engine: ExecutionEngine, started: Started, *, call_id: str
+    served: Served, engine: ExecutionEngine, started: Started, held: Held | None, *, seconds: float
 ) -> AsyncGenerator[Item, None]:
     """The items of a call, as its pages come: those of one page, or as many as ``limit`` asks for.
+
+    Args:
+        served: the site's spider.
+        engine: its engine.
+        started: the call.
+        held: the session that it names.
+        seconds: the call's time.
 
     Raises:
         Exception: what the call ended with; items may have come before.
     """
-    spider = served.for_call(call_id)
+    assert served.runtime
+    spider = served.for_call(uuid4().hex)
+    async with session_of(served.runtime, held, seconds=seconds) as meta:
+        first = spider.request(started)
+        if held is not None and held.lease is not None:
+            first.meta.update(meta)
+        async with aclosing(_pages(spider, engine, first, one=_reads_one(started))) as items:
+            async for item in items:
+                yield item
+
+
+def _reads_one(started: Started) -> bool:
+    """Whether the call is over with the first page that has items: nobody said how many are wanted."""
+    return getattr(started.call.params, "limit", None) is None
+
+
+async def _pages(spider: Served, engine: ExecutionEngine, first: Request, *, one: bool) -> AsyncGenerator[Item, None]:
     heard: list[BaseException] = []
-    first = spider.request(started)
-    queue, rejected = deque([first]), 0
-    one_page = getattr(started.call.params, "limit", None) is None
-    last = first
+    queue, last = deque([first]), first
+    given = refused = 0
     try:
-        while queue:
+        while queue and not (given and one):
             last = queue.popleft()
             last.meta[HEARD] = heard
-            given = 0
             async for output in _answer(engine, last):
                 if isinstance(output, Request):
                     queue.append(output)
-                    continue
-                checked = await _checked(engine, output)
-                rejected += checked is None
-                if checked is not None:
+                elif (item := await _checked(engine, output)) is None:
+                    refused += 1
+                else:
                     given += 1
-                    yield checked
+                    yield item
             if heard:
                 raise heard[0]
-            if given and one_page:
-                break
     finally:
         await spider.leave(last)
-    if rejected and not given:
-        raise ContractError("items", f"{rejected} items of the page break the contract of items")
+    if refused and not given:
+        raise ContractError("items", f"{refused} items break the contract of items, and there are no others")
 
 
 async def _answer(engine: ExecutionEngine, request: Request) -> AsyncIterator[Any]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import Settings
 
-    from fetchworker.contracts import Call
+    from fetchworker.runtime import Identities
 
 logger = logging.getLogger(__name__)
 
@@ -70,9 +70,10 @@ class Served(SiteSpider):
         one._duplicates = Duplicates()  # noqa: SLF001  # its own
         return one
 
-    def session_name(self, call: Call[Any]) -> str | None:
-        """The session that a call keeps over its pages: this call's alone, in this process."""
-        return f"{CallSessions.PREFIX}{self.call_name}" if super().session_name(call) else None
+    @property
+    def identities(self) -> Identities:
+        """A session that a call keeps over its pages is this call's alone, and is kept in this process."""
+        return super().identities._replace(crawl_id=f"{CallSessions.PREFIX}{self.call_name}")
 
     async def leave(self, request: Request) -> None:
         """The call is over, at its end or before: what was kept for its further pages goes."""

@@ -33,6 +33,8 @@ STATUSES: dict[str, int] = {
     "METHOD_NOT_ALLOWED": 405,
     "REQUEST_TIMEOUT": 408,
     "CONFLICT": 409,
+    "SESSION_BUSY": 409,
+    "SESSION_LOST": 409,
     "PAYLOAD_TOO_LARGE": 413,
     "UNSUPPORTED_MEDIA_TYPE": 415,
     "OVERLOADED": 429,
@@ -43,6 +45,7 @@ STATUSES: dict[str, int] = {
     "CONTRACT_ERROR": 502,
     "UPSTREAM_BLOCKED": 503,
     "PROXY_EXHAUSTED": 503,
+    "SESSION_EXHAUSTED": 503,
     "DEADLINE": 504,
 }
 #: context that an answer may have, in this order; evidence from a page stays in the log

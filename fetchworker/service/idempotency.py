@@ -162,7 +162,9 @@ class Idempotency:
             await self._answers.drop(key)
             raise
         body = bytes(response.body)
-        await self._settle(key, Answer(digest, True, response.status_code, response.headers["content-type"], body))
+        await self._settle(
+            key, Answer(digest, True, response.status_code, response.headers.get("content-type", ""), body)
+        )
         return response
 
     async def _settle(self, key: str, answer: Answer) -> None:
@@ -187,4 +189,4 @@ def _again(before: Answer, digest: str) -> Response:
         after = {"retry-after": "1"}
         raise ApiError("CONFLICT", "the call with this Idempotency-Key is under way", headers=after, reason="pending")
     headers = {"idempotency-replayed": "true"}
-    return Response(before.body, before.status, headers, before.content_type)
+    return Response(before.body, before.status, headers, before.content_type or None)

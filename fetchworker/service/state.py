@@ -64,6 +64,9 @@ class Service:
     async def open(self) -> None:
         """Open what calls need from the start; the sites' crawlers are opened with their first calls."""
         await self.crawlers.get(DEFAULT)
+        for site, config in self.sites.items():
+            if config.pool is not None and config.pool.min_idle and site in self.crawlers.sites:
+                await self.crawlers.get(site)  # which warms its sessions up
 
     async def close(self) -> None:
         """Close everything."""

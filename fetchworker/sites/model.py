@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+
+from fetchworker.sites.pooling import Pool  # noqa: TC001  # pydantic reads it
+from fetchworker.sites.section import Section
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,11 +36,7 @@ def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, hide_input_in_errors=True)
-
-
-class Backoff(_Section):
+class Backoff(Section):
     """How long to wait before a request is tried again: ``first``, then ``factor`` times as long, up to ``max``."""
 
     first: float = Field(default=2.0, gt=0, le=3600, description="seconds before the second try")
@@ -54,7 +53,7 @@ class Backoff(_Section):
         return self
 
 
-class SiteConfig(_Section):
+class SiteConfig(Section):
     """What a site needs. Every key has a default; ``sites.yaml`` writes down those that differ."""
 
     proxy: Literal["required", "preferred", "none"] = Field(
@@ -91,6 +90,9 @@ class SiteConfig(_Section):
     )
     session_ttl: float | None = Field(
         default=None, gt=0, description="seconds that an unused session is kept (unset: FETCHWORKER_SESSION_TTL)"
+    )
+    pool: Pool | None = Field(
+        default=None, description="a mapping of min_idle, max_total and others (unset: each call has its own session)"
     )
     accept_language: Annotated[str, AfterValidator(_languages)] = Field(
         default="en-US,en;q=0.9", max_length=200, description="an Accept-Language value such as en-US,en;q=0.9"

@@ -116,6 +116,7 @@ def service(demo: DemoProcess, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """A full service without keys, with a Redis of its own."""
     made = Serving(tmp_path_factory.mktemp("service"))
     made.project.use(demo)
+    made.entries(linktree={"pool": {}}, ebay={"pool": {"max_total": 2}})
     with made:
         yield made
 

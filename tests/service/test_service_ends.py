@@ -33,27 +33,27 @@ def test_told_to_end_it_fails_health_first_and_ends_what_is_under_way(make_servi
 
 
 def test_what_takes_longer_than_the_drain_is_cut(make_service, silent):
-    with make_service(SHUTDOWN_DRAIN_SECONDS="1", FETCHWORKER_EGRESS_ALLOW="127.0.0.1") as service:
-        with ThreadPoolExecutor(1) as threads:
-            call = threads.submit(service.fetch, silent.url, retries=0)
-            assert silent.came.acquire(timeout=15)
-            service.process.send_signal(signal.SIGTERM)
-            assert service.process.wait(20) == -signal.SIGTERM
-            with pytest.raises(httpx.HTTPError):
-                call.result().raise_for_status()
+    made = make_service(SHUTDOWN_DRAIN_SECONDS="1", FETCHWORKER_EGRESS_ALLOW="127.0.0.1")
+    with made as service, ThreadPoolExecutor(1) as threads:
+        call = threads.submit(service.fetch, silent.url, retries=0)
+        assert silent.came.acquire(timeout=15)
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(20) == -signal.SIGTERM
+        with pytest.raises(httpx.HTTPError):
+            call.result().raise_for_status()
 
 
 def test_a_second_signal_ends_it_at_once(make_service, silent):
-    with make_service("--stateless", FETCHWORKER_EGRESS_ALLOW="127.0.0.1") as service:
-        with ThreadPoolExecutor(1) as threads:
-            call = threads.submit(service.fetch, silent.url, retries=0)
-            assert silent.came.acquire(timeout=15)
-            service.process.send_signal(signal.SIGTERM)
-            service.until(lambda health: health["status"] == "draining")
-            service.process.send_signal(signal.SIGTERM)
-            assert service.process.wait(10) == -signal.SIGTERM
-            with pytest.raises(httpx.HTTPError):
-                call.result()
+    made = make_service("--stateless", FETCHWORKER_EGRESS_ALLOW="127.0.0.1")
+    with made as service, ThreadPoolExecutor(1) as threads:
+        call = threads.submit(service.fetch, silent.url, retries=0)
+        assert silent.came.acquire(timeout=15)
+        service.process.send_signal(signal.SIGTERM)
+        service.until(lambda health: health["status"] == "draining")
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(10) == -signal.SIGTERM
+        with pytest.raises(httpx.HTTPError):
+            call.result()
 
 
 def test_a_port_that_is_taken(make_service, service):

@@ -10,7 +10,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.slow
 ALL = {"authorization": f"Bearer {KEYS['all']}"}
 
 
-def call(limited, url: str = f"{LAB}/", **more) -> httpx.Response:
+def call(limited, url: str = f"{LAB}/", **more):
     return limited.fetch(url, headers_=ALL, **more)
 
 

@@ -13,8 +13,10 @@ from starlette.responses import Response  # FastAPI reads it
 from fetchworker.service.calls import run_operation
 from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
+from fetchworker.service.leasing import Held
 from fetchworker.service.responses import Lines, failures, json_response, to_json
 from fetchworker.service.siteschema import described, item_schema
+from fetchworker.sessions import check_session_id
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -121,17 +123,26 @@ async def _serve(
 ) -> Response:
     own = {name: values.pop(name) for name in OWN if name in values}
     timeout = service.time_for(_seconds(own.get("timeout")))
-    session = own.get("session_id")
-    if session is not None:
-        values["session"] = check_name(str(session))
+    held = _held(own)
+    if held is not None and held.lease is None:
+        values["session"] = held.name
     served, _ = await service.crawlers.get(site)
     started = served.resolver.arguments({**values, "operation": operation.name})
     assert served.runtime
     served.check_call(started.call, served.runtime.config)
-    items = _items(service, request, site, started, timeout=timeout)
+    items = _items(service, request, site, started, timeout=timeout, held=held)
     if NDJSON in request.headers.get("accept", ""):
         return await _streamed(items)
     return await _collected(items)
+
+
+def _held(own: dict[str, Any]) -> Held | None:
+    name, lease = own.get("session_id"), own.get("lease")
+    if name is None and lease is not None:
+        raise ApiError("VALIDATION_ERROR", "lease: belongs to a session_id", fields=["lease"])
+    if name is None:
+        return None
+    return Held(check_name(check_session_id(name)), None if lease is None else str(lease))
 
 
 def _seconds(given: Any) -> float | None:
@@ -153,12 +164,12 @@ async def _items(
     started: Started,
     *,
     timeout: float,  # noqa: ASYNC109  # the call's
+    held: Held | None,
 ) -> AsyncGenerator[Item, None]:
-    call_id = request.scope["state"]["request_id"]
     name = started.call.operation
-    async with service.call(request, site=site, operation=name, timeout=timeout, session=started.session):
+    async with service.call(request, site=site, operation=name, timeout=timeout, session=held and held.name):
         served, engine = await service.crawlers.get(site)
-        async with aclosing(run_operation(served, engine, started, call_id=call_id)) as items:
+        async with aclosing(run_operation(served, engine, started, held, seconds=timeout)) as items:
             async for item in items:
                 yield item
 
