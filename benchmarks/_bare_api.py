@@ -1,4 +1,4 @@
-"""What `POST /fetch` costs at least: FastAPI and curl_cffi, nothing else. `python _bare_api.py PORT CA UPSTREAM_PORT`."""
+"""What `POST /fetch` costs at least: FastAPI and curl_cffi alone. `python _bare_api.py PORT CA UPSTREAM_PORT`."""
 
 from __future__ import annotations
 
