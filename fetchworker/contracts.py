@@ -10,12 +10,12 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fetchworker.items import Item
 
@@ -33,12 +33,22 @@ _BITS = 63
 
 #: arguments that are the two ends of a range
 _RANGES = (("price_min", "price_max"), ("start", "end"), ("since", "until"))
+#: those of them that begin with a point in time
+_TIMES = ("start", "since")
 
 
 class Params(BaseModel):
     """Base of an operation's parameters: an unknown name is an error, and so is a value that no queue can hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    _ranges: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Which ranges there are is known here, and asked for each request."""
+        super().__pydantic_init_subclass__(**kwargs)
+        cls._ranges = tuple(ends for ends in _RANGES if cls.model_fields.keys() >= set(ends))
 
     @field_validator("*", mode="after")
     @classmethod
@@ -51,10 +61,11 @@ class Params(BaseModel):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        for low, high in _RANGES:
-            first, last = getattr(self, low, None), getattr(self, high, None)
+        for low, high in self._ranges:
+            first, last = getattr(self, low), getattr(self, high)
             if first is not None and last is not None and _after(first, last):
-                raise ValueError(f"{low} ({first}) is after {high} ({last})")
+                more = "after" if low in _TIMES else "greater than"
+                raise ValueError(f"{low} ({first}) is {more} {high} ({last})")
         return self
 
 
@@ -191,6 +202,21 @@ class Page:
         """The first value of a header (``name`` in lower case), or None."""
         values = self.headers.get(name)
         return values[0] if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """How a site's script files tell the ids of its stored queries (all pure).
+
+    ``find`` gives the addresses of the scripts that a page loads, the likeliest first; ``read`` the tokens that a
+    script tells, by name. ``prefix`` is what names of such tokens begin with; ``signs`` are the classifier's evidence
+    that an id is retired (other stale contracts have nothing to do with ids).
+    """
+
+    find: Callable[[Page], Sequence[str]]
+    read: Callable[[bytes], Mapping[str, str]]
+    prefix: str
+    signs: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

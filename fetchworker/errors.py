@@ -70,6 +70,12 @@ class ConfigError(FetchworkerError):
     type = "CONFIG_ERROR"
 
 
+class ContradictionError(ConfigError):
+    """A header of a request says something else than the browser it is dressed as: nothing was sent."""
+
+    type = "VALIDATION_ERROR"
+
+
 class ProxyConfigError(ConfigError):
     """A proxy entry cannot be read: the message names its place in the list and hides its credentials."""
 
@@ -99,6 +105,12 @@ class RedisUnavailableError(FetchworkerError):
     """No Redis answers, and none could be started."""
 
     type = "INTERNAL_ERROR"
+
+
+class LimitReachedError(FetchworkerError):
+    """As much is under way, or was sent, as the global limit allows, and no permit came in time: nothing was sent."""
+
+    type = "RATE_LIMITED"
 
 
 class SessionError(FetchworkerError):

@@ -26,6 +26,28 @@ PACE = {"concurrency": 4, "delay": 0, "robots": "ignore"}
 BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
 
 
+@pytest.fixture
+def calls() -> Any:
+    """How many calls, Python's and C's, a function makes: what work costs, on any machine, however busy."""
+
+    def count(function: Any) -> int:
+        made = 0
+
+        def see(frame: Any, event: str, argument: Any) -> None:
+            nonlocal made
+            made += event in ("call", "c_call")
+
+        function()  # what is done once for all is done
+        sys.setprofile(see)
+        try:
+            function()
+        finally:
+            sys.setprofile(None)
+        return made
+
+    return count
+
+
 @dataclass
 class Project:
     """Runs scrapy in the project's folder with a state folder, a Redis and a sites file of its own."""
@@ -123,6 +145,19 @@ def postgres() -> Iterator[Any]:
         pytest.skip(str(exc))
     with server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a real Chromium; skips by name where there is none."""
+    from fetchworker.demo.chromium import find_chromium
+
+    program = find_chromium()
+    if program is None:
+        if os.environ.get(REQUIRE_ALL):
+            pytest.fail("Chromium is required here: apt-get install chromium")
+        pytest.skip("no Chromium: apt-get install chromium")
+    return program
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringCo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
+from fetchworker.config.rates import rate
 from fetchworker.config.serving import Serving
 from fetchworker.errors import ConfigError
 
@@ -46,6 +47,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0
 """An id that may stand in a Redis key, a file name and a URL."""
 Destinations = Annotated[tuple[Destination, ...], NoDecode, _parsed(destinations)]
 PortRanges = Annotated[tuple[tuple[int, int], ...], NoDecode, _parsed(port_ranges)]
+Rate = Annotated[tuple[float, int] | None, NoDecode, _parsed(rate)]
 LogFormat = Annotated[Literal["auto", "json", "text"], BeforeValidator(_lower)]
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_upper)]
 
@@ -165,6 +167,18 @@ class Environment(Serving):
     )
     clients_max: int = Field(
         default=200, ge=1, le=10_000, description="how many identities keep their connections open", examples=["200"]
+    )
+    limit_concurrency: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="how many requests all processes of a Redis may have under way",
+        examples=["200"],
+    )
+    limit_rate: Rate = Field(
+        default=None,
+        description="requests a second of all processes of a Redis, / and how many at once",
+        examples=["50/100"],
     )
     session_ttl: float = Field(
         default=86_400,

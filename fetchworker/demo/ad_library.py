@@ -20,6 +20,7 @@ from fetchworker.demo.model import Reply, RequestInfo
 from fetchworker.demo.pages import Document, Preloaded, Tokens
 from fetchworker.demo.paging import Json, connection, window
 from fetchworker.demo.queries import QueryBook
+from fetchworker.demo.scripts import FACEBOOK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,10 +134,12 @@ class AdLibrary:
         if "id" in query:
             return self._rendered(tokens, _deeplink(self.by_number.get(query["id"])))
         if not query.get("q") and not query.get("view_all_page_id"):
-            return html(pages.render(Document("Ad Library", tokens, modules=self.queries.all())))
+            return html(
+                pages.render(Document("Ad Library", tokens, modules=self.queries.modules(), scripts=self._scripts()))
+            )
         words = query.get("q", "")
         if words.startswith("quiet"):
-            return html(pages.render(Document("Ad Library", tokens)))
+            return html(pages.render(Document("Ad Library", tokens, scripts=self._scripts())))
         found = self.search(words, query.get("view_all_page_id", "0"), query.get("active_status", "active").upper())
         variables = {"sessionID": "189d6073-0000-4997-bde7-d95d1097e0d7", "v": "0a0b0c"}
         return self._rendered(tokens, {"search_results_connection": _found(found, words, None)}, variables)
@@ -144,7 +147,10 @@ class AdLibrary:
     def _rendered(self, tokens: Tokens, main: Json, variables: Mapping[str, Any] | None = None) -> Reply:
         data = {"ad_library_main": main, "xfb_ad_library_is_captcha_required": False}
         preloaded = [Preloaded(ROOT, "9000000000000001", variables or {}, data)]
-        return html(pages.render(Document("Ad Library", tokens, preloaded=preloaded)))
+        return html(pages.render(Document("Ad Library", tokens, preloaded=preloaded, scripts=self._scripts())))
+
+    def _scripts(self) -> Sequence[str]:
+        return self.queries.scripts(FACEBOOK)
 
     # calls
 

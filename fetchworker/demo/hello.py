@@ -20,8 +20,11 @@ _GREASE_DIGIT = 0xA
 _HEADER = 4
 _VERSIONS = {0x0304: "13", 0x0303: "12", 0x0302: "11", 0x0301: "10", 0x0300: "s3"}
 
-SERVER_NAME, GROUPS, SIGNATURES, ALPN, TICKET, PRE_SHARED_KEY, EARLY_DATA, SUPPORTED_VERSIONS, KEY_SHARE = (
-    0, 10, 13, 16, 35, 41, 42, 43, 51,
+(
+    SERVER_NAME, GROUPS, POINT_FORMATS, SIGNATURES, ALPN, TICKET, PRE_SHARED_KEY, EARLY_DATA, SUPPORTED_VERSIONS,
+    KEY_SHARE,
+) = (
+    0, 10, 11, 13, 16, 35, 41, 42, 43, 51,
 )  # fmt: skip
 
 
@@ -44,7 +47,9 @@ class ClientHello:
     ticket: str | None
     psk: tuple[str, ...]
     early_data: bool
+    point_formats: tuple[int, ...]
     ja4: str
+    ja3: str
 
     @property
     def offered(self) -> tuple[str, ...]:
@@ -158,9 +163,11 @@ def _facts(legacy: int, ciphers: tuple[int, ...], extensions: dict[int, bytes]) 
         ticket=ticket_hash(ticket) if ticket else None,
         psk=_identities(extensions.get(PRE_SHARED_KEY)),
         early_data=EARLY_DATA in extensions,
+        point_formats=tuple(_Reader(extensions[POINT_FORMATS]).block(1).data) if POINT_FORMATS in extensions else (),
         ja4="",
+        ja3="",
     )
-    return replace(facts, ja4=ja4(facts))
+    return replace(facts, ja4=ja4(facts), ja3=ja3(facts, legacy))
 
 
 def _vector(data: bytes | None, size: int = 2) -> tuple[int, ...]:
@@ -212,6 +219,16 @@ def ja4(hello: ClientHello) -> str:
     head = f"t{_VERSIONS.get(hello.version, '00')}{'d' if hello.sni else 'i'}"
     head += f"{min(len(ciphers), 99):02d}{min(len(known), 99):02d}{first[0]}{first[-1]}"
     return f"{head}_{_short(','.join(ciphers))}_{_short(tail)}"
+
+
+def ja3(hello: ClientHello, version: int) -> str:
+    """JA3 as Salesforce described it (github.com/salesforce/ja3); browsers that shuffle extensions have many.
+
+    ``version`` is the one in the hello's own field, which TLS 1.3 leaves at 1.2.
+    """
+    lists = (hello.ciphers, hello.extensions, hello.groups, hello.point_formats)
+    parts = ["-".join(str(value) for value in values if not is_grease(value)) for values in lists]
+    return hashlib.md5(",".join([str(version), *parts]).encode(), usedforsecurity=False).hexdigest()
 
 
 def _short(text: str) -> str:

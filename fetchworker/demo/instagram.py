@@ -26,6 +26,7 @@ from fetchworker.demo.pages import Document, Preloaded, Tokens
 from fetchworker.demo.paging import PAGE_SIZE, window
 from fetchworker.demo.people import Person, Post, World, make_world
 from fetchworker.demo.queries import QueryBook
+from fetchworker.demo.scripts import INSTAGRAM as SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,7 +101,17 @@ class Instagram:
 
     def _page(self, route: str, tokens: Tokens) -> Reply:
         if route == "/":
-            return html(pages.render(Document("Instagram", tokens, text="A demo.", modules=self.queries.all())))
+            return html(
+                pages.render(
+                    Document(
+                        "Instagram",
+                        tokens,
+                        text="A demo.",
+                        modules=self.queries.modules(),
+                        scripts=self.queries.scripts(SCRIPTS),
+                    )
+                )
+            )
         if route.startswith("/accounts/login"):
             return html(pages.login_page(tokens))
         if not route.endswith("/"):
@@ -124,7 +135,7 @@ class Instagram:
             f"{person.followers:,} Followers, {person.following:,} Following, {len(person.posts):,} Posts - "
             f"See Instagram photos and videos from {person.name} (@{person.username})",
             f"{HOME}/{quote(person.username)}/{'reels/' if reels else ''}", preloaded=preloaded,
-            modules=self.queries.all(),
+            modules=self.queries.modules(), scripts=self.queries.scripts(SCRIPTS),
         )))  # fmt: skip
 
     def _post_page(self, code: str, tokens: Tokens) -> Reply:
@@ -136,7 +147,7 @@ class Instagram:
         return html(pages.render(Document(
             f"{person.name} on Instagram" + (f': "{post.caption}"' if post.caption and not post.gated else ""), tokens,
             _summary(person, post), f"{HOME}/{'reel' if post.kind == 'reel' else 'p'}/{code}/", preloaded=preloaded,
-            modules=self.queries.all(),
+            modules=self.queries.modules(), scripts=self.queries.scripts(SCRIPTS),
         )))  # fmt: skip
 
     def _preload(self, name: str, variables: Mapping[str, Any]) -> Preloaded:

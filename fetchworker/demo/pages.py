@@ -43,7 +43,10 @@ class Preloaded:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a page consists of; ``modules`` are ids of queries that only scripts name, ``app_id`` is the client's."""
+    """What a page consists of; ``modules`` are ids of queries that only scripts name, ``app_id`` is the client's.
+
+    ``scripts`` are addresses of script files: the first is in a tag, the others in the list of what may be loaded.
+    """
 
     title: str
     tokens: Tokens
@@ -53,6 +56,7 @@ class Document:
     preloaded: Sequence[Preloaded] = ()
     modules: Mapping[str, str] = field(default_factory=dict)
     app_id: str = APP_ID
+    scripts: Sequence[str] = ()
 
 
 def render(page: Document) -> bytes:
@@ -62,7 +66,9 @@ def render(page: Document) -> bytes:
     parts += [f"<noscript>{escape(page.text)}</noscript>"] if page.text else []
     parts += [_config(page.tokens, page.app_id), *map(_answer, page.preloaded)]
     parts += [_preloaders(page.preloaded)] if page.preloaded else []
-    parts += [f"<script>{_module(name, doc_id)}</script>" for name, doc_id in page.modules.items()]
+    parts += [f"<script>{module(name, doc_id)}</script>" for name, doc_id in page.modules.items()]
+    parts += [f'<script src="{escape(address)}" async="1"></script>' for address in page.scripts[:1]]
+    parts += [_later(page.scripts[1:])] if page.scripts else []
     return "\n".join([*parts, "</body>", "</html>", ""]).encode()
 
 
@@ -112,8 +118,14 @@ def _preloader_id(query: Preloaded) -> str:
     return f"adp_{query.name}RelayPreloader_{query.doc_id[-8:]}"
 
 
-def _module(name: str, doc_id: str) -> str:
-    return f'__d("{name}_instagramRelayOperation",[],(function(t,n,r,o,a,i){{a.exports="{doc_id}"}}),null);'
+def _later(addresses: Sequence[str]) -> str:
+    known = {f"h{number}": {"type": "js", "src": address} for number, address in enumerate(addresses)}
+    return _sjs({"require": [["Bootloader", "handlePayload", None, [{"rsrcMap": known}]]]})
+
+
+def module(name: str, doc_id: str, brand: str = "instagram") -> str:
+    """A script's module that tells the id of a stored query."""
+    return f'__d("{name}_{brand}RelayOperation",[],(function(t,n,r,o,a,i){{a.exports="{doc_id}"}}),null);'
 
 
 def _sjs(value: Any) -> str:

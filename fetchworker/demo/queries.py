@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.demo import shapes
+from fetchworker.demo.pages import module
 from fetchworker.demo.paging import connection
 
 if TYPE_CHECKING:
@@ -48,18 +49,37 @@ class QueryBook:
     def __init__(
         self, seed: int = 0, accept: Mapping[str, str] | None = None, names: Iterable[str] | None = None
     ) -> None:
-        self._seed, self.generation = seed, 0
+        self._seed, self.generation, self.bundled = seed, 0, False
         self._names = tuple(_ANSWERS if names is None else names)
         self._accept = dict(accept or {})
 
-    def rotate(self) -> None:
-        """Retire every id and give out new ones."""
+    def rotate(self, *, bundled: bool | None = None) -> None:
+        """Retire every id and give out new ones; ``bundled`` says whether only script files tell them from now on."""
         self.generation += 1
+        self.bundled = self.bundled if bundled is None else bundled
 
     def doc_id(self, name: str) -> str:
         """The present id of a query."""
         digest = hashlib.sha256(f"{self._seed}:{self.generation}:{name}".encode()).digest()
         return f"9{int.from_bytes(digest[:8], 'big') % 10**16:016d}"
+
+    def modules(self) -> dict[str, str]:
+        """Every query with its present id, where pages tell them."""
+        return {} if self.bundled else self.all()
+
+    def scripts(self, host: str) -> tuple[str, ...]:
+        """Addresses of the script files that a page names; the last one tells the ids."""
+        names = ("vendor", "lib", self._build()) if self.bundled else ()
+        return tuple(f"https://{host}/rsrc.php/v4/yd/r/{name}.js?_nc_x=demo" for name in names)
+
+    def _build(self) -> str:
+        return f"queries-{self.doc_id(self._names[0])}"
+
+    def script(self, route: str, brand: str) -> bytes | None:
+        """The file of an address; None when it is none of this build's."""
+        if not route.endswith(f"/{self._build()}.js"):
+            return None
+        return "\n".join(module(name, number, brand) for name, number in self.all().items()).encode()
 
     def all(self) -> dict[str, str]:
         """Every query with its present id."""

@@ -25,7 +25,7 @@ DEFAULT_HOSTS = (
     "itm.ebaydesc.com", "linktr.ee", "www.threads.com", "www.threads.net", "www.facebook.com", "m.facebook.com",
     "graph.facebook.com", "www.walmart.com", "www.walmart.ca", "adstransparency.google.com",
     "www.tiktok.com", "shop.tiktok.com", "library.tiktok.com", "ads.tiktok.com",
-    "www.linkedin.com", "lab.example", "bench.example",
+    "www.linkedin.com", "static.xx.fbcdn.net", "static.cdninstagram.com", "lab.example", "bench.example",
 )  # fmt: skip
 """The names the demo answers to; the ``.example`` ones carry the test routes and the benchmark pages."""
 

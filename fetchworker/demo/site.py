@@ -12,6 +12,7 @@ from fetchworker.demo import (
     facebook,
     linkedin,
     linktree,
+    scripts,
     threads,
     tiktok_ads,
     tiktok_shop,
@@ -71,6 +72,10 @@ def demo_site(config: BehaviourConfig = CALM, *, seed: int = 0, log: Log | None 
     hosts |= {**dict.fromkeys(facebook.HOSTS, facebook.beside(gated, comet)), ad_library.API_HOST: library}
     hosts[ads_transparency.HOST] = ads_transparency.AdsTransparency(challenge_exits=config.block_exits != 0, log=log)
     hosts |= dict.fromkeys(linkedin.HOSTS, linkedin.Linkedin(refuse_exits=config.block_exits != 0, log=log))
+    hosts |= dict.fromkeys(
+        scripts.HOSTS,
+        scripts.Scripts(((library.queries, "facebook"), (words.queries, "threads"), (instagram.queries, "instagram"))),
+    )
     hosts |= {linktree.HOST: link_pages, CDN: cdn_app, "bench.example": bench_app}
     hosts |= {**dict.fromkeys(tiktok_shop.HOSTS, shop), **dict.fromkeys(tiktok_ads.HOSTS, ads)}
     return Site(

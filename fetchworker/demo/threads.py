@@ -18,6 +18,7 @@ from fetchworker.demo.model import Reply, RequestInfo
 from fetchworker.demo.pages import Document, Preloaded, Tokens
 from fetchworker.demo.people import CLUB, Person, Post, World, make_world
 from fetchworker.demo.queries import QueryBook
+from fetchworker.demo.scripts import INSTAGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,7 +81,7 @@ class Threads:
     def _page(self, route: str, tokens: Tokens) -> Reply:
         match route.strip("/").split("/"):
             case [""]:
-                return self._html("Threads", tokens, modules=self.queries.all())
+                return self._html("Threads", tokens, modules=self.queries.modules())
             case ["accounts", "login"] | ["login"]:
                 return self._html("Threads • Log in", tokens)
             case ["t", code]:
@@ -93,7 +94,10 @@ class Threads:
         return self._html("Page not found • Threads", tokens, status=404)
 
     def _html(self, title: str, tokens: Tokens, *, status: int = 200, **more: Any) -> Reply:
-        return html(pages.render(Document(title, tokens, app_id=APP_ID, **more)), status)
+        return html(
+            pages.render(Document(title, tokens, app_id=APP_ID, scripts=self.queries.scripts(INSTAGRAM), **more)),
+            status,
+        )
 
     def _profile_page(self, name: str, tokens: Tokens, *, replies: bool) -> Reply:
         person = self.world.people.get(name)

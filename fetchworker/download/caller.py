@@ -11,7 +11,7 @@ from scrapy.settings.default_settings import DEFAULT_REQUEST_HEADERS, USER_AGENT
 
 from fetchworker.download.blink import HINTS
 from fetchworker.download.lines import encode, header_line
-from fetchworker.errors import ConfigError
+from fetchworker.errors import ConfigError, ContradictionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +32,7 @@ _SCRAPYS = {
     "user-agent": USER_AGENT.encode(),
 }
 _CHECKED = ("user-agent", *HINTS)
+_BROWSERS = ("user-agent", "accept-encoding")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BRAND = re.compile(r'"([^"]*)";v="(\d+)')
 
@@ -42,7 +43,8 @@ def caller_lines(
     """The caller's lines by lower-case name, and the second and later lines of names given more than once.
 
     Raises:
-        ConfigError: a header contradicts the profile, or is no header.
+        ContradictionError: a header contradicts the profile.
+        ConfigError: it is no header.
     """
     values: dict[str, bytes] = {}
     repeats: list[tuple[str, bytes]] = []
@@ -51,7 +53,7 @@ def caller_lines(
         value = (encode(raw_value) if isinstance(raw_value, str) else raw_value).strip()
         if key in _DROPPED or _SCRAPYS.get(key) == value:
             continue
-        if key == "user-agent" or key.startswith("sec-ch-"):
+        if key in _BROWSERS or key.startswith("sec-ch-"):
             _check_against(profile, key, value)
         if key in _CHECKED:
             continue
@@ -74,12 +76,15 @@ def _check_against(profile: Profile, key: str, value: bytes) -> None:
     text = value.decode("latin-1")
     if key in _CHECKED:
         fits = text == getattr(profile, key.replace("-", "_"))
+    elif key == "accept-encoding":
+        # over plain http browsers offer the first two only
+        fits = text in (profile.accept_encoding, "gzip, deflate")
     elif key == "sec-ch-ua-full-version-list" and profile.sec_ch_ua:
         fits = sorted(_BRAND.findall(text)) == sorted(_BRAND.findall(profile.sec_ch_ua))
     else:
         fits = profile.sec_ch_ua is not None
     if not fits:
-        raise ConfigError(
+        raise ContradictionError(
             f"the header {key} contradicts the impersonation profile {profile.name}: leave it out, or choose a profile "
             "that says so",
             header=key,

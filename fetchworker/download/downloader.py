@@ -5,7 +5,8 @@ that every request queued in the same turn passes (28 at once under a limit of 4
 
 A slot is a host, as in Scrapy, and keeps the concurrency; when a request may start is :class:`~fetchworker.pace.Pace`'s
 to say, for each exit where the site counts by exit, and after it :class:`~fetchworker.pace.Turns`' where all workers of
-the site keep its pace together. Requests that wait long do not count for ``CONCURRENT_REQUESTS``:
+the site keep its pace together; where all processes share a limit, a request starts with one of its permits. Requests
+that wait long do not count for ``CONCURRENT_REQUESTS``:
 the other hosts go on. When the crawl ends they go back to the scheduler. A request whose caller is cancelled leaves the
 queue, or ends its transfer, and its place is the next one's.
 """
@@ -66,6 +67,7 @@ class Downloader(ScrapyDownloader):
         self._waiting: dict[Slot, int] = {}  # slots with requests that wait long, and how many
         self._under_way: dict[Request, asyncio.Task[None]] = {}
         self._turns = self._pace.turns
+        self._limit = self._runtime.limit
         self._taken: dict[Request, Turn] = {}
         self._timeout = self.settings.getfloat("DOWNLOAD_TIMEOUT")
 
@@ -126,7 +128,7 @@ class Downloader(ScrapyDownloader):
             self._turns.drop(slot, lane)
 
     def _process_queue(self, slot: Slot) -> None:
-        if self._pace.free and not slot.delay and slot not in self._waiting:
+        if self._pace.free and self._limit is None and not slot.delay and slot not in self._waiting:
             while slot.queue and slot.free_transfer_slots() > 0:
                 self._begin(slot, slot.queue.popleft())
         elif slot.queue:
@@ -138,6 +140,8 @@ class Downloader(ScrapyDownloader):
         self._wait_long(slot, 0)
         if self._turns is not None:
             self._turns.drop(slot)
+        if self._limit is not None:
+            self._limit.drop(slot)
 
     def _process_in_time(self, slot: Slot) -> None:
         if slot.latercall:
@@ -160,6 +164,8 @@ class Downloader(ScrapyDownloader):
             entry = slot.queue.popleft()
             host, exit_ = _lane_of(entry[0])
             wait = self._pace.wait(host, exit_)
+            if wait <= 0 and self._limit is not None:
+                wait = self._permit_in(slot)
             if wait <= 0 and self._turns is not None:
                 wait = self._turn_in(slot, entry[0])
             if wait <= 0:
@@ -170,7 +176,15 @@ class Downloader(ScrapyDownloader):
             soonest, long = min(soonest, wait), long + (_LONG < wait < math.inf)
             if not self._pace.by_identity:
                 break  # the others wait for the same
+        if self._limit is not None and 0 < soonest < math.inf:
+            self._limit.drop(slot)  # others need not wait for a permit that waits here
         return early, soonest, long
+
+    def _permit_in(self, slot: Slot) -> float:
+        """0: a permit of all processes together is in hand; infinite while it is asked for."""
+        assert self._limit is not None
+        many = 1 if slot.delay or not self._pace.free else min(len(slot.queue) + 1, slot.free_transfer_slots())
+        return 0.0 if self._limit.ready(slot, many, partial(self._process_queue, slot)) else math.inf
 
     def _turn_in(self, slot: Slot, request: Request) -> float:
         """Seconds until all workers together have it start; infinite while that is asked."""
@@ -201,6 +215,8 @@ class Downloader(ScrapyDownloader):
 
     def _begin(self, slot: Slot, entry: Entry) -> None:
         request, answer = entry
+        if self._limit is not None:
+            self._limit.take(slot, request)
         slot.lastseen = monotonic()
         # ``_download`` adds it again, which a set takes in its stride
         slot.transferring.add(request)
@@ -216,6 +232,8 @@ class Downloader(ScrapyDownloader):
             self._process_queue(slot)
 
     def _release_turn(self, request: Request) -> None:
+        if self._limit is not None:
+            self._limit.release(request)
         if self._taken and self._turns is not None and (turn := self._taken.pop(request, None)) is not None:
             self._turns.release(turn)
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 from fetchworker.download.caller import caller_lines
 from fetchworker.download.lines import encode, header_line, name_of, value_of
 from fetchworker.download.origins import Origin, Site, farthest, origin_of, trim_referer
-from fetchworker.download.plan import plan_for
-from fetchworker.errors import ArgumentError, ConfigError
+from fetchworker.download.plan import FETCH_MODES, plan_for
+from fetchworker.errors import ArgumentError, ConfigError, ContradictionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fetchworker.download.profiles import Destination, Profile
 
 _SAFE_METHODS = ("GET", "HEAD")
+_TOLD = frozenset(("origin", "sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site"))
 _EXPECT_FROM = 1024 * 1024
 
 
@@ -89,7 +90,8 @@ def request_head(profile: Profile, **request: Unpack[RequestFields]) -> RequestH
     """The head of one request, as the browser of a profile sends it.
 
     Raises:
-        ConfigError: a caller's header contradicts the profile, or is no header.
+        ContradictionError: a caller's header contradicts the profile, or the rest of the request.
+        ConfigError: it is no header.
         ArgumentError: ``url`` is no http or https URL.
     """
     target = origin_of(request["url"])
@@ -98,6 +100,9 @@ def request_head(profile: Profile, **request: Unpack[RequestFields]) -> RequestH
     values, repeats, cookie = _given(profile, request)
     plan = plan_for(profile, request["destination"], target.trustworthy, tuple(values))
     story = _story(values, request, target)
+    if request.get("redirect_urls"):
+        values.pop("sec-fetch-site", None)  # the caller's was that of the first hop
+    _check_story(values, story)
     _add_story(values, profile, story, with_cookie=cookie is not None)
     _add_occasion(values, profile, story, request)
     lines = [line for name, fixed in plan.slots if (line := values.get(name, fixed)) is not None]
@@ -138,6 +143,28 @@ def _story(values: Mapping[str, bytes], request: RequestFields, target: Origin) 
     page, source = _asker(values, request.get("referer"), request.get("initiator"))
     site = _site(source, target, request.get("redirect_urls", ()), typed=destination == "navigate" and safe)
     return _Story(destination, safe, page, source or target, target, site)
+
+
+def _check_story(values: Mapping[str, bytes], story: _Story) -> None:
+    """What a caller says about who asks whom for what must be what all else says."""
+    if not _TOLD.intersection(values):
+        return
+    mode, kind = FETCH_MODES[story.destination]
+    true: dict[str, tuple[bytes, ...]] = {
+        "sec-fetch-site": (story.site.encode(),),
+        "sec-fetch-mode": (mode,),
+        "sec-fetch-dest": (kind,),
+    }
+    if story.destination == "xhr" or not story.safe:
+        true["origin"] = (story.source.text.encode(), b"null")
+    for name in true.keys() & values.keys():
+        said = value_of(values[name])
+        if said not in true[name]:
+            raise ContradictionError(
+                f"the header {name} says {said.decode('latin-1')!r}, but by referer, address and fw_destination the "
+                f"request is {true[name][0].decode()!r}: leave it out, or change these",
+                header=name,
+            )
 
 
 def _add_occasion(values: dict[str, bytes], profile: Profile, story: _Story, request: RequestFields) -> None:

@@ -23,7 +23,8 @@ _BROWSERS_OWN = frozenset(
         "sec-fetch-storage-access", "sec-fetch-user", "upgrade-insecure-requests",
     )
 )  # fmt: skip
-_FETCH_MODES = {
+#: sec-fetch-mode and sec-fetch-dest
+FETCH_MODES: Mapping[Destination, tuple[bytes, bytes]] = {
     "navigate": (b"navigate", b"document"),
     "xhr": (b"cors", b"empty"),
     "image": (b"no-cors", b"image"),
@@ -75,7 +76,7 @@ def _insecure(profile: Profile, slot: str) -> bool:
 
 def _fixed(profile: Profile, destination: Destination, *, trustworthy: bool) -> Mapping[str, bytes]:
     template = profile.templates[destination]
-    mode, kind = _FETCH_MODES[destination]
+    mode, kind = FETCH_MODES[destination]
     upgrade = destination == "navigate" and (profile.upgrade_insecure or not trustworthy)
     pairs: dict[str, str | bytes | None] = {
         "Connection": "keep-alive",

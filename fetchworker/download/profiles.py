@@ -71,6 +71,11 @@ class Profile:
     storage_access: str | None
     templates: Mapping[Destination, Template]
 
+    @property
+    def even_languages(self) -> bool:
+        """Whether it weighs languages as Firefox did: as far apart as their number allows."""
+        return self.accept_language.endswith("q=0.5")
+
     def weight(self, destination: Destination) -> int | None:
         """The HTTP/2 stream weight for ``CurlOpt.STREAM_WEIGHT``; None: leave the option alone."""
         return self.templates[destination].weight
@@ -88,6 +93,11 @@ def get_profile(name: str) -> Profile:
         near = get_close_matches(name, profile_names(), n=3) or ["chrome", "firefox", "safari"]
         raise ConfigError(f"there is no impersonation profile {name!r}; near it: {', '.join(near)}", profile=name)
     return _profile(real)
+
+
+def is_profile(name: str) -> bool:
+    """Whether there is a profile of this name or alias."""
+    return name in _data()["profiles"] or name in _data()["aliases"]
 
 
 def profile_names() -> list[str]:

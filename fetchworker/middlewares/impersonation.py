@@ -9,7 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from fetchworker.download.coherence import check_coherence
 from fetchworker.download.headers import request_head
+from fetchworker.download.languages import language_for
 from fetchworker.download.profiles import get_profile
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.runtime import Runtime
@@ -26,16 +28,18 @@ class ImpersonationMiddleware:
     """Fills ``Wire.profile``, ``headers``, ``order``, ``cookie`` and ``weight``."""
 
     def __init__(self, crawler: Crawler) -> None:
-        config = Runtime.of(crawler).config
-        self._language = config.accept_language
-        get_profile(config.profile)  # an unknown one must not wait for the first request
+        runtime = Runtime.of(crawler)
+        profile = get_profile(runtime.config.profile)  # an unknown one must not wait for the first request
+        self._language = runtime.config.accept_language
+        check_coherence(profile, crawler, self._language, site=runtime.site)
+        runtime.profile = profile.name  # an alias means another browser one day, and identities have one for life
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the middleware.
 
         Raises:
-            ConfigError: the site's profile is not known.
+            ConfigError: the site's profile is not known, or a setting contradicts it.
         """
         return cls(crawler)
 
@@ -43,7 +47,7 @@ class ImpersonationMiddleware:
         """Dress the request.
 
         Raises:
-            ConfigError: a header of the request contradicts the profile.
+            ContradictionError: a header of the request contradicts the profile, or the rest of the request.
         """
         wire: Wire | None = request.meta.get(WIRE)
         if wire is None:
@@ -60,7 +64,7 @@ class ImpersonationMiddleware:
             caller_headers=[*_own(request), *((name.encode(), value.encode()) for name, value in wire.secrets)],
             cookies=session.jar.cookie_header(request.url, time.time()),
             body_length=len(request.body) if request.body else None,
-            accept_language=self._language,
+            accept_language=language_for(profile, self._language, wire.proxy.country if wire.proxy else None),
             redirect_urls=meta.get("redirect_urls", ()),
         )
         wire.headers, wire.order, wire.cookie = head.lines, head.order, head.cookie

@@ -35,6 +35,7 @@ from fetchworker.runtime import Runtime
 from fetchworker.telemetry.attribution import bound, from_meta
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from scrapy import Request
@@ -111,7 +112,7 @@ class OutcomeMiddleware:
         plan = self._plan(request, verdict, wire, blamed=blamed)
         self._pause(request, verdict, wire)
         if plan.step == "retry":
-            return await self._retry(request, plan, _told(verdict), wire)
+            return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
         raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url))
 
     async def _media(self, request: Request, response: Response, wire: Wire | None) -> Response | Request:
@@ -186,7 +187,9 @@ class OutcomeMiddleware:
             return Plan("fail")
         return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))
 
-    async def _retry(self, request: Request, plan: Plan, why: str, wire: Wire | None) -> Request:
+    async def _retry(
+        self, request: Request, plan: Plan, why: str, wire: Wire | None, signs: Sequence[str] = ()
+    ) -> Request:
         runtime = self._runtime
         runtime.count(f"retry/{runtime.site}/{why.partition(' ')[0]}")
         with bound(**from_meta(request.meta, runtime.site)):
@@ -196,7 +199,7 @@ class OutcomeMiddleware:
             await runtime.waits.sleep(plan.delay)
         if plan.rotate:
             self._pooled.check_chain(request, why)
-        return _next_try(request, plan)
+        return _next_try(request, plan, signs)
 
 
 def _blames_proxy(exception: Exception, *, media: bool) -> bool:
@@ -229,12 +232,12 @@ def _tries(request: Request) -> int:
     return tries
 
 
-def _next_try(request: Request, plan: Plan) -> Request:
+def _next_try(request: Request, plan: Plan, signs: Sequence[str]) -> Request:
     """The same request once more; whose identity it gets is the session middleware's to say."""
     again = another_try(request, same_identity=bool(request.meta.get("fw_session")) and not plan.rotate)
     meta = again.meta
     meta["fw_tries"] = _tries(request) + 1
     if plan.refresh:
-        meta["fw_refresh"] = meta["fw_refreshed"] = True
+        meta["fw_refresh"], meta["fw_refreshed"] = list(signs), True
         meta["fw_tries"] = _tries(request)
     return again

@@ -160,7 +160,7 @@ class PooledSessions:
         """Take note of an answer, for the session's score."""
         hold = self._hold(request)
         if hold is not None:
-            hold.good, hold.bad = hold.good + good, hold.bad + (not good)
+            hold.good, hold.bad, hold.refused = hold.good + good, hold.bad + (not good), not good
 
     async def before_retry(self, request: Request, wire: Wire | None, why: str, *, rotates: bool) -> None:
         """Give the next try another identity, where this one is refused or was for one try only."""
@@ -172,13 +172,21 @@ class PooledSessions:
                 runtime.count(f"rotated/{runtime.site}")
             return
         if rotates:
-            await runtime.leases.quarantine(hold.owner, why)
-            runtime.count(f"rotated/{runtime.site}")
+            await self._replace(hold, why)
         elif hold.brief:
             await runtime.leases.release(hold.owner)
         if rotates or hold.brief:
             request.meta.pop("fw_session")
             request.meta.pop(TRY, None)
+
+    async def _replace(self, hold: Hold, why: str) -> None:
+        """A refused session rests; where its exit failed that is not its fault, and it waits for the exit."""
+        if hold.refused:
+            await self._runtime.leases.quarantine(hold.owner, why)
+        else:
+            hold.bad += 1
+            await self._runtime.leases.release(hold.owner)
+        self._runtime.count(f"rotated/{self._runtime.site}")
 
     def check_chain(self, request: Request, why: str) -> None:
         """A leg of a chain does not go on with another identity than the legs before it.

@@ -16,9 +16,11 @@ from urllib.parse import parse_qsl, urlencode
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
+from fetchworker.download.profiles import is_profile
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ContractError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
+from fetchworker.middlewares.bundles import Bundles
 from fetchworker.middlewares.pooled import PooledSessions
 from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.middlewares.redirect import HOP, another_try
@@ -26,7 +28,7 @@ from fetchworker.middlewares.warmup import Warmup, wanted_tokens
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Self
 
     from scrapy import Request
@@ -49,7 +51,7 @@ class SessionMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
-        self._warmup = Warmup(crawler)
+        self._warmup, self._bundles = Warmup(crawler), Bundles(crawler)
         self._pooled = PooledSessions(self._runtime)
         self._warmer = PoolWarmer(crawler, self._runtime)  # signals do not keep it
         if self._runtime.config.pool is not None:
@@ -80,6 +82,7 @@ class SessionMiddleware:
             wire.proxy_required = self._runtime.config.proxy == "required"
             wire.proxy = self._exit(session)
             _take_cookies(request, session)
+            session.tokens.update(self._bundles.told(request, session.tokens))
             _fill_tokens(request, {**session.tokens, **self._computed(session)})
             wire.secrets = list(self._secrets(request))
         except BaseException:
@@ -91,25 +94,33 @@ class SessionMiddleware:
     async def _identity(self, request: Request) -> Session:
         meta = request.meta
         wanted = wanted_tokens(meta)
-        refresh = bool(meta.pop("fw_refresh", False))
+        refresh: Sequence[str] | None = meta.pop("fw_refresh", None)
         if meta.get("fw_warmup") or request.callback is NO_CALLBACK:
             # robots.txt and pictures need no tokens; and the warm-up itself waits for its host's robots.txt
             return await self._acquire(request)
         for _ in range(_WARMUPS):
             session = await self._acquire(request)
             first = self._runtime.config.warmup and (not session.uses or self._warmup.runs(session))
-            if not (first or refresh or self._missing(wanted, session)):
+            if not (first or refresh is not None or self._missing(wanted, session)):
                 return session
             ticket = self._warmup.ticket(session)
             await self._give_back(request, session, used=False)
             await self._warmup.run(request, session, CARRIED, ticket)
-            refresh = False
+            if refresh:
+                await self._renew(request, refresh)
+            refresh = None
         session = await self._acquire(request)
         missing = self._missing(wanted, session)
         if missing:
             await self._give_back(request, session)
             raise ContractError("tokens", f"the warm-up page brought no {', '.join(sorted(missing))}")
         return session
+
+    async def _renew(self, request: Request, signs: Sequence[str]) -> None:
+        """Look for query ids in the site's scripts, when the visit has brought no others than were sent."""
+        session = await self._acquire(request)
+        await self._give_back(request, session, used=False)
+        await self._bundles.renew(request, session, signs)
 
     def _computed(self, session: Session) -> dict[str, str]:
         """Tokens that follow from the identity and the time."""
@@ -137,6 +148,9 @@ class SessionMiddleware:
     def _needs_another(self, session: Session) -> bool:
         """Whether the identity cannot go out as it is, and another one could."""
         runtime = self._runtime
+        if not is_profile(session.profile):  # another version of ours has made it
+            runtime.count(f"unknown_profile/{runtime.site}")
+            return True
         if session.proxy_id is not None:
             return runtime.must_leave(session.proxy_id)
         return runtime.config.proxy == "required" and runtime.proxies.available(runtime.site) > 0

@@ -77,7 +77,7 @@ class Warmup:
             assert self._crawler.engine is not None
             request.meta[FAILED] = True
             for fetch in fetches:
-                asked = self._request(fetch, request, session, carried)
+                asked = beside(fetch, request, session, carried, fw_harvest=True)
                 response = await self._crawler.engine.download_async(asked)
                 if not session.stored and response.request is not None:
                     # the warm-up may have gone through several identities: go on with the one that arrived
@@ -85,15 +85,15 @@ class Warmup:
             del request.meta[FAILED]
             visit.done += 1
 
-    def _request(self, fetch: Fetch, request: Request, session: Session, carried: str) -> Request:
-        meta: dict[str, Any] = {"fw_warmup": True, "fw_harvest": True, "fw_destination": fetch.destination}
-        meta["fw_request_id"] = request.meta.get("fw_request_id")
-        if fetch.referer:
-            meta["fw_referer"] = fetch.referer
-        if session.stored:
-            meta["fw_session"] = request.meta["fw_session"]
-        else:
-            meta[carried] = session
-        return Request(
-            fetch.url, method=fetch.method, headers=list(fetch.headers), meta=meta, priority=request.priority
-        )
+
+def beside(fetch: Fetch, request: Request, session: Session, carried: str, **more: Any) -> Request:
+    """A request that is made for another one, with its session; ``more`` joins its meta."""
+    meta: dict[str, Any] = {"fw_warmup": True, "fw_destination": fetch.destination, **more}
+    meta["fw_request_id"] = request.meta.get("fw_request_id")
+    if fetch.referer:
+        meta["fw_referer"] = fetch.referer
+    if session.stored:
+        meta["fw_session"] = request.meta["fw_session"]
+    else:
+        meta[carried] = session
+    return Request(fetch.url, method=fetch.method, headers=list(fetch.headers), meta=meta, priority=request.priority)

@@ -15,7 +15,7 @@ from fetchworker.sessions.pool import Lease
 from fetchworker.sessions.poolkeys import jar_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from scrapy.settings import BaseSettings
 
@@ -47,7 +47,7 @@ async def _named(home: Home, name: str) -> dict[str, Any] | None:
     try:
         session = await home.store.load(home.site, name)
     except SessionError as exc:
-        print(f"scrapy sessions: {exc.message}", file=sys.stderr)
+        _complain(exc.message)
         return None
     return None if session is None else facts.named(home.site, session)
 
@@ -99,10 +99,14 @@ def _report(site: str, what: str, names: Sequence[str], *, as_json: bool) -> Non
 
 def _missing(site: str, names: Sequence[str]) -> int:
     for name in names:
-        print(f"scrapy sessions: {site} has no session {name}", file=sys.stderr)
+        _complain(f"{site} has no session {name}")
     return REFUSED if names else DONE
 
 
-def _print(lines: Any) -> None:
+def _print(lines: Iterable[str]) -> None:
     for line in lines:
-        print(line)
+        sys.stdout.write(f"{line}\n")
+
+
+def _complain(what: str) -> None:
+    sys.stderr.write(f"scrapy sessions: {what}\n")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Spider
 
 from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError
 from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.runtime import Runtime, load_configuration
 from fetchworker.sessions.poolkeys import jar_of
+from fetchworker.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -42,7 +43,9 @@ def check_jar_of(spider: type[Spider], jar: str) -> None:
     Raises:
         ArgumentError: it has not.
     """
-    known = sorted({operation.jar for operation in getattr(spider, "operations", {}).values()} | {"main"})
+    if not issubclass(spider, SiteSpider):
+        raise ArgumentError(f"{spider.name} is no SiteSpider: it has no warm-up")
+    known = sorted({operation.jar for operation in spider.operations.values()} | {"main"})
     if jar not in known:
         raise ArgumentError(f"--jar: {spider.name} has no jar {jar!r}; known: {', '.join(known)}")
 
@@ -66,6 +69,12 @@ def warming(base: type[Spider], wanted: Wanted) -> type[Spider]:
         """Fetches the warm-up pages of the site."""
 
         custom_settings = {**(base.custom_settings or {}), "FEEDS": {}}  # noqa: RUF012  # Scrapy's attribute
+
+        @classmethod
+        def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+            spider: Self = Spider.from_crawler.__func__(cls, crawler, *args, **kwargs)  # type: ignore[attr-defined]
+            spider.runtime = Runtime.open(crawler, site=cls.name, private=True)  # no seeds of the shared queue
+            return spider
 
         async def start(self) -> AsyncIterator[Any]:
             await _work(self.crawler, wanted)
@@ -95,7 +104,6 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
             wanted.failed.append(f"{name}: {exc.message}")
         else:
             wanted.done.append(name)
-    await asyncio.sleep(0)
 
 
 async def _refresh(runtime: Runtime, warmer: PoolWarmer, name: str) -> None:

@@ -31,6 +31,7 @@ from fetchworker.runtime.parts import (
     connect,
     database,
     disconnect,
+    global_limit,
     load_configuration,
     proxy_manager,
     shared_turns,
@@ -79,7 +80,9 @@ class Runtime:
     Attributes:
         site: the spider's name, as in sites.yaml.
         config: the site's entry.
+        profile: the browser of identities made from now on.
         pace: when requests may start.
+        limit: the permits that all processes together share; None where there is no limit.
         waits: requests between two tries.
         origins: who fetched the pages of the items that are on their way, where media are fetched.
         crawl_id: names the crawl in logs, in session names and in the state folder.
@@ -94,9 +97,11 @@ class Runtime:
         self.site = site
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        self.profile = config.profile
         self.proxies = proxy_manager(environment)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
+        self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
         self._crawler = crawler
@@ -173,6 +178,8 @@ class Runtime:
             await self.leases.close()
         if self.pace.turns is not None:
             await self.pace.turns.close()
+        if self.limit is not None:
+            await self.limit.close()
         if self._redis is not None:
             await disconnect(self._redis)
 
@@ -311,7 +318,7 @@ class Runtime:
         return Session.fresh(
             name,
             site=self.site,
-            profile=self.config.profile,
+            profile=self.profile,
             proxy_id=None if self.config.proxy == "none" else self.pick(),
             now=time.time(),
             stored=bool(name),

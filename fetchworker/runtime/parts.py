@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import ConfigError
 from fetchworker.exports.probe import check_folder
+from fetchworker.limiter import Ceiling, Limiter, MemoryLimits, Starts
 from fetchworker.pace import Turns
 from fetchworker.proxies import ProxyManager
 from fetchworker.telemetry.redaction import register_secret
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.db import Place
+    from fetchworker.limiter import Limits
     from fetchworker.media import Store
     from fetchworker.pace import SharedPace
     from fetchworker.redis import Client, RedisEndpoint
@@ -173,6 +175,26 @@ def _redis_pace(site: str, redis: Callable[[], Awaitable[Client]]) -> SharedPace
     from fetchworker.pace._redis import RedisPace  # noqa: PLC0415  # Redis's library is heavy to import
 
     return RedisPace(site, redis)
+
+
+def global_limit(environment: Environment, redis: Callable[[], Awaitable[Client]]) -> Starts | None:
+    """The permits that requests of all processes of the Redis need; None where there is no limit.
+
+    Args:
+        environment: tells the limit.
+        redis: gives the crawl's client.
+    """
+    if environment.limit_concurrency is None and environment.limit_rate is None:
+        return None
+    rate, burst = environment.limit_rate or (None, 1)
+    ceiling = Ceiling(environment.limit_concurrency, rate, burst)
+    return Starts(lambda: Limiter(_redis_limits(ceiling, redis), local=MemoryLimits(ceiling)))
+
+
+def _redis_limits(ceiling: Ceiling, redis: Callable[[], Awaitable[Client]]) -> Limits:
+    from fetchworker.limiter.shared import RedisLimits  # noqa: PLC0415  # Redis's library is heavy to import
+
+    return RedisLimits(ceiling, redis)
 
 
 def wait_for_queue(environment: Environment, site: str) -> bool:

@@ -40,7 +40,10 @@ _AWAY = (RedisUnavailableError, SessionError)
 
 @dataclass(slots=True)
 class Hold:
-    """A lease or a lock of this process. ``brief``: of one try, kept alive only while that is under way."""
+    """A lease or a lock of this process.
+
+    ``brief``: of one try, kept alive only while that is under way; ``refused``: its last answer was a bad one.
+    """
 
     owner: str
     lease: Lease
@@ -51,6 +54,7 @@ class Hold:
     used: float = 0.0
     good: int = 0
     bad: int = 0
+    refused: bool = False
 
 
 async def _nothing(_: str) -> None:

@@ -31,13 +31,16 @@ class RedisPool:
         redis: the client, which stays the caller's.
         site: whose pool it is.
         terms: its numbers.
+
+    Attributes:
+        head: what all its keys begin with.
     """
 
     def __init__(self, redis: Client, site: str, terms: PoolTerms) -> None:
         self._redis = redis
         self._site = site
         self.terms = terms
-        self._head = head_key(site)
+        self.head = head_key(site)
         self._take = _script(redis, "take")
         self._put = _script(redis, "put")
         self._quarantine = _script(redis, "quarantine")
@@ -48,14 +51,14 @@ class RedisPool:
     async def enter(self, worker: str, /) -> None:
         """See the protocol."""
         with _translated("enter the pool"):
-            found = await self._enter([self._head], [worker, self.terms.shared(), _micro(WORKER_SPAN)])
+            found = await self._enter([self.head], [worker, self.terms.shared(), _micro(WORKER_SPAN)])
         if found:
             raise conflict(self._site, self.terms, _text_of(found[0]), _text_of(found[1]))
 
     async def leave(self, worker: str, /) -> None:
         """See the protocol."""
         with _translated("leave the pool"):
-            await self._enter([self._head], [worker, "", 0])
+            await self._enter([self.head], [worker, "", 0])
 
     async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:
         """See the protocol."""
@@ -64,14 +67,14 @@ class RedisPool:
         who = [check_jar(jar), check_session_id(owner), holder, new_id(jar)]
         args = [*who, _micro(terms.lease), terms.prefer, *limits, _micro(AFFINITY), _FRESH[fresh]]
         with _translated("lease a session"):
-            found = await self._take([self._head], args)
+            found = await self._take([self.head], args)
         if not int(found[0]):
             return Taken(None, int(found[1]) / 1e6, _names(found[2:]))
         return Taken(Lease(_text_of(found[1]), int(found[2]), bool(int(found[3]))), dropped=_names(found[4:]))
 
     async def aim(self, owner: str, session_id: str, /) -> None:
         """See the protocol."""
-        key = f"{self._head}:o:{check_session_id(owner)}"
+        key = f"{self.head}:o:{check_session_id(owner)}"
         with _translated("choose a session"):
             await self._redis.set(key, check_session_id(session_id), px=round(AFFINITY * 1000))
 
@@ -80,7 +83,7 @@ class RedisPool:
         terms = self.terms
         limits = [_micro(terms.cooldown), terms.max_idle, terms.max_uses or 0, _micro(terms.max_age or 0)]
         with _translated("give a session back"):
-            found = await self._put([self._head], [lease.session_id, lease.number, good, bad, terms.prefer, *limits])
+            found = await self._put([self.head], [lease.session_id, lease.number, good, bad, terms.prefer, *limits])
         return bool(int(found[0])), _names(found[1:])
 
     async def quarantine(self, lease: Lease, reason: str, /, *, seconds: float | None = None) -> tuple[bool, bool]:
@@ -88,7 +91,7 @@ class RedisPool:
         span = self.terms.quarantine if seconds is None else seconds
         args = [lease.session_id, lease.number or "", reason[:200], _micro(span), self.terms.blocks]
         with _translated("take a session out of use"):
-            found = int(await self._quarantine([self._head], args))
+            found = int(await self._quarantine([self.head], args))
         return found > 0, found > 1
 
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
@@ -97,7 +100,7 @@ class RedisPool:
             return []
         pairs = [part for lease in leases for part in (lease.session_id, lease.number)]
         with _translated("extend leases"):
-            found = await self._extend([self._head], [_micro(self.terms.lease), *pairs])
+            found = await self._extend([self.head], [_micro(self.terms.lease), *pairs])
         return [bool(int(one)) for one in found]
 
     async def lock(self, session_id: str, owner: str, /) -> Taken:
@@ -116,7 +119,7 @@ class RedisPool:
     async def _locks(self, what: str, session_id: str, owner: str, number: int) -> tuple[bool, int]:
         args = [what, owner, number, round(self.terms.lease * 1000)]
         with _translated("lock a session"):
-            good, told = await self._lock([lock_key(self._site, session_id), self._head], args)
+            good, told = await self._lock([lock_key(self._site, session_id), self.head], args)
         return bool(int(good)), int(told)
 
     async def counts(self, jar: str, /) -> Counts:
@@ -124,14 +127,14 @@ class RedisPool:
         with _translated("count sessions"):
             pipeline = self._redis.pipeline(transaction=False)
             for kind in ("idle", "rest", "born"):
-                pipeline.zcard(f"{self._head}:{kind}:{check_jar(jar)}")
+                pipeline.zcard(f"{self.head}:{kind}:{check_jar(jar)}")
             return Counts(*map(int, await pipeline.execute()))
 
     async def standings(self) -> list[Standing]:
         """See the protocol."""
         with _translated("list sessions"):
             seconds, micros = await self._redis.time() if not _is_cluster(self._redis) else await self._time()
-            jars = sorted(_text_of(jar) for jar in await self._redis.smembers(f"{self._head}:jars"))
+            jars = sorted(_text_of(jar) for jar in await self._redis.smembers(f"{self.head}:jars"))
             return [one for jar in jars for one in await self._of_jar(jar, seconds * 1_000_000 + micros)]
 
     async def _time(self) -> tuple[int, int]:
@@ -139,12 +142,12 @@ class RedisPool:
         return int(told[0]), int(told[1])
 
     async def _of_jar(self, jar: str, now: int) -> list[Standing]:
-        ids = [_text_of(one) for one in await self._redis.zrange(f"{self._head}:born:{jar}", 0, -1)]
+        ids = [_text_of(one) for one in await self._redis.zrange(f"{self.head}:born:{jar}", 0, -1)]
         pipeline = self._redis.pipeline(transaction=False)
         for one in ids:
-            pipeline.hgetall(f"{self._head}:s:{one}")
-            pipeline.zscore(f"{self._head}:leases", one)
-            pipeline.zscore(f"{self._head}:rest:{jar}", one)
+            pipeline.hgetall(f"{self.head}:s:{one}")
+            pipeline.zscore(f"{self.head}:leases", one)
+            pipeline.zscore(f"{self.head}:rest:{jar}", one)
         found = await pipeline.execute() if ids else []
         rows = zip(found[::3], found[1::3], found[2::3], strict=True)
         return [_standing(one, jar, now, row) for one, row in zip(ids, rows, strict=True) if row[0]]
@@ -152,7 +155,7 @@ class RedisPool:
     async def totals(self) -> dict[str, int]:
         """See the protocol."""
         with _translated("count sessions"):
-            found = await self._redis.hmget(self._head, list(_TOTALS))
+            found = await self._redis.hmget(self.head, list(_TOTALS))
         return {name: int(value or 0) for name, value in zip(_TOTALS, found, strict=True)}
 
 

@@ -94,8 +94,10 @@ class SiteConfig(Section):
     pool: Pool | None = Field(
         default=None, description="a mapping of min_idle, max_total and others (unset: each call has its own session)"
     )
-    accept_language: Annotated[str, AfterValidator(_languages)] = Field(
-        default="en-US,en;q=0.9", max_length=200, description="an Accept-Language value such as en-US,en;q=0.9"
+    accept_language: Annotated[str, Field(max_length=200), AfterValidator(_languages)] | None = Field(
+        default=None,
+        description="an Accept-Language value such as en-US,en;q=0.9, or exit (that of the exit's country; unset: the "
+        "profile's)",
     )
     allowed_hosts: Annotated[tuple[str, ...], Field(strict=False, min_length=1), AfterValidator(_hosts)] | None = Field(
         default=None, description="a list of host names that requests may go to, subdomains included (unset: any)"

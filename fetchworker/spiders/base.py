@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
-from fetchworker.contracts import REPEATS, Call, Fetch, Page, Parsed
+from fetchworker.contracts import REPEATS, Call, Fetch, Page, Parsed, Scripts
 from fetchworker.download.wire import WIRE, page_of
 from fetchworker.errors import (
     ArgumentError,
@@ -69,6 +69,7 @@ class SiteSpider(Spider):
         name: the site's name in sites.yaml, in ``scrapy crawl`` and in routes.
         warmup: the request that brings a session the tokens it lacks, None for a site without tokens.
         extract_tokens: reads tokens out of a page (pure), None for a site without tokens.
+        scripts: how the site's script files tell ids of stored queries, None where no such ids are.
         gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
         callbacks: the names of methods that requests in the shared queue may call.
         verb: the method of its routes in the HTTP service.
@@ -78,6 +79,7 @@ class SiteSpider(Spider):
     verb: ClassVar[Literal["GET", "POST"]] = "GET"
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
+    scripts: ClassVar[Scripts | None] = None
     gate: ClassVar[staticmethod[[Page], Fetch | None] | None] = None
     compute_tokens: ClassVar[staticmethod[[str, int], dict[str, str]] | None] = None
     operations: ClassVar[Mapping[str, Operation]] = {}
@@ -205,7 +207,7 @@ class SiteSpider(Spider):
             yield item
         further = self._following(call, parsed, counted)
         if further is None:
-            await self._end(meta)
+            await self._end(call, meta)
             return
         try:
             yield self._again(response.request, further, 0)
@@ -230,9 +232,9 @@ class SiteSpider(Spider):
         strategy, count, _ = meta["fw_strategy"]
         return bool(strategy + 1 < count)
 
-    async def _end(self, meta: dict[str, Any]) -> None:
+    async def _end(self, call: Call[Any], meta: dict[str, Any]) -> None:
         """The call is over: a session made for it alone is of no more use."""
-        self._duplicates.forget(self._chain(self.load_call(meta["fw_call"])))
+        self._duplicates.forget(self._chain(call))
         assert self.runtime
         if meta.get("fw_scope"):
             await self.runtime.end_scope(meta)
@@ -320,7 +322,7 @@ class SiteSpider(Spider):
             yield item
         if not shell:
             self.runtime.record_failure(request, error, page)
-        await self._end(request.meta)
+        await self._end(call, request.meta)
 
     def _begin_again(self, request: Request) -> Request:
         """The first request of a chain once more; what it gave already is known and not given again."""

@@ -28,7 +28,7 @@ class _Call(BaseModel):
     cursor: StrictStr | None = None
     page: Annotated[StrictInt, Field(ge=1)] = 1
     seen: Count = 0
-    state: dict[StrictStr, Any] = {}
+    state: dict[StrictStr, Any] = Field(default_factory=dict)
 
 
 class _Meta(BaseModel):
@@ -45,19 +45,20 @@ class _Meta(BaseModel):
     fw_exclusive: StrictBool = False
     fw_leg: StrictBool = False
     fw_begun: Count = 0
-    fw_shell: list[dict[StrictStr, Any]] = []
+    fw_shell: list[dict[StrictStr, Any]] = Field(default_factory=list)
     fw_referer: StrictStr | None = None
     fw_harvest: StrictBool = False
-    fw_token_headers: Tokens = {}
-    fw_token_form: Tokens = {}
-    fw_secret_headers: dict[StrictStr, tuple[StrictStr, StrictStr, StrictStr]] = {}
+    fw_token_headers: Tokens = Field(default_factory=dict)
+    fw_token_form: Tokens = Field(default_factory=dict)
+    fw_secret_headers: dict[StrictStr, tuple[StrictStr, StrictStr, StrictStr]] = Field(default_factory=dict)
+    fw_refresh: list[StrictStr] = Field(default_factory=list)
     fw_tries: Annotated[StrictInt, Field(ge=1)] = 1
     fw_restarts: Count = 0
-    fw_first: dict[StrictStr, Any] = {}
+    fw_first: dict[StrictStr, Any] = Field(default_factory=dict)
     fw_hop_of: StrictStr | None = None
     redirect_times: Count = 0
     redirect_ttl: StrictInt = 0
-    redirect_urls: list[StrictStr] = []
+    redirect_urls: list[StrictStr] = Field(default_factory=list)
 
 
 def check_fields(request: Request, callbacks: Mapping[str, frozenset[str]]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import suppress
 
 import pytest
@@ -64,24 +63,13 @@ def test_any_message_in_an_overlay(site, entries):
 
 def test_deep_and_large_answers_are_no_trap(site):
     for body in (b'{"1":' * 50_000, b"[" * 100_000, b")]}'" * 50_000, b'{"1":[' + b"{}," * 100_000 + b"{}]}"):
-        started = time.process_time()
         for operation in OPERATIONS:
             attempt(site, operation, body)
-        assert time.process_time() - started < 3
 
 
-def test_a_large_answer_is_read_quickly(site):
-    """40 ms for a megabyte is the aim; the bound leaves room for a busy machine."""
+def test_a_large_answer_is_read_in_one_pass(site, calls):
+    """Twice the answer costs twice the calls."""
     words = site.overlay(site.words("headline", "Vases"))
-    rows = [site.row(**{"3": site.script(words + "&x=" + "y" * 900)}) for _ in range(900)]
-    body = json.dumps({"1": rows}).encode()
-    assert len(body) > 900_000
-    from fetchworker.contracts import Page
-    from fetchworker.spiders.ads_transparency import parse
-
-    best = 9.0
-    for _ in range(5):
-        started = time.process_time()
-        parse.creatives(Page(None, 200, {}, body), site.call("creatives"))
-        best = min(best, time.process_time() - started)
-    assert best < 0.2, best
+    row = site.row(**{"3": site.script(words + "&x=" + "y" * 900)})
+    once, twice = (calls(lambda n=n: site.parsed("creatives", {"1": [row] * n})) for n in (300, 600))
+    assert twice < 2.1 * once

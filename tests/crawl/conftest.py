@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from fetchworker.demo.model import App, Reply, RequestInfo
 
-HOSTS = ("lab.example", "other.example", "robots.example", "www.instagram.com", "www.facebook.com", "linktr.ee")
+HOSTS = ("lab.example", "other.example", "robots.example", "www.instagram.com", "www.facebook.com", "linktr.ee",
+         "www.threads.com", "static.xx.fbcdn.net", "static.cdninstagram.com")  # fmt: skip
 _numbers = itertools.count()
 BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
 

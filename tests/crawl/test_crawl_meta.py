@@ -107,6 +107,45 @@ def test_ids_that_the_site_has_retired_are_read_anew_by_the_same_identity(projec
     assert project.records("failures") == []
 
 
+def scripts_read(lab):
+    """The script files that were asked for, by name."""
+    paths = [one["path"] for one in lab.log("request") if one["path"].startswith("/rsrc.php/")]
+    return [path.rpartition("/")[2].partition(".js")[0].partition("-")[0] for path in paths]
+
+
+def test_ids_that_pages_tell_no_more_are_read_from_the_scripts_once(project, lab):
+    """The page lacks the id, the one in the code is retired: a script has it, for all later calls as well."""
+    site = demo_site()
+    lab.app = site.app
+    site.ad_library.queries.rotate(bundled=True)
+    project.use(lab)
+    done, items = crawl(project, "query=kite", "session=reader", "limit=15")
+    assert done.returncode == 0, done.stderr
+    assert len(ads(items)) == 15, "the page has twelve of them"
+    assert scripts_read(lab) == ["vendor", "lib", "queries"]
+    assert done.stderr.count("stale_contract (") == 1
+    assert "rotated/meta" not in done.stderr
+    assert "/failed'" not in done.stderr
+    done, items = crawl(project, "query=quiet lamp", "session=reader", "limit=12", output="later.jsonl")
+    assert (done.returncode, len(ads(items))) == (0, 12), done.stderr
+    assert "stale_contract (" not in done.stderr, "the session has the id now"
+    assert len(scripts_read(lab)) == 3
+    assert project.records("failures") == []
+
+
+def test_an_id_that_no_script_tells_is_a_stale_contract(project, lab):
+    site = demo_site()
+    lab.app = site.app
+    site.ad_library.queries.rotate(bundled=True)
+    site.ad_library.queries.script = lambda route, brand: None
+    project.use(lab)
+    done, items = crawl(project, "query=kite", "limit=15")
+    assert (done.returncode, len(ads(items))) == (0, 12), done.stderr
+    assert scripts_read(lab) == ["vendor", "lib", "queries"]
+    (failure,) = project.records("failures")
+    assert failure["outcome"] == "stale_contract"
+
+
 def test_the_official_api_and_its_token_that_shows_up_nowhere(project, calm):
     project.use(calm)
     project.env["FETCHWORKER_META_ACCESS_TOKEN"] = TOKEN

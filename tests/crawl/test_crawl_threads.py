@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from fetchworker.demo.people import CLUB, POTTER, make_world
+from fetchworker.demo.site import demo_site
 
 pytestmark = pytest.mark.slow
 WORLD = make_world()
@@ -141,3 +142,18 @@ def test_who_is_not_there_is_a_failure_line(project, calm, arguments):
     assert (done.returncode, items) == (0, [])
     (failure,) = project.records("failures")
     assert (failure["type"], failure["outcome"], failure["attempts"]) == ("NOT_FOUND_UPSTREAM", "not_found", 1)
+
+
+def test_ids_that_pages_tell_no_more_are_read_from_the_scripts_once(project, lab):
+    """Posts of a shell's account: two queries, whose ids stand in one script of a page that lists three."""
+    site = demo_site()
+    lab.app = site.app
+    site.threads.queries.rotate(bundled=True)
+    project.use(lab)
+    done, items = crawl(project, "operation=posts", f"user={POTTER}")
+    assert done.returncode == 0, done.stderr
+    assert kinds(items)["post"] == 25
+    paths = [one["path"] for one in lab.log("request") if one["path"].startswith("/rsrc.php/")]
+    assert len(paths) == len(set(paths)) == 3
+    assert "rotated/threads" not in done.stderr
+    assert project.records("failures") == []

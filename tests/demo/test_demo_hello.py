@@ -73,6 +73,29 @@ def test_ja4_counts_and_sorts_without_grease() -> None:
     assert one.ja4 == "t13d0204h2_777cda164f4b_ef5f37ab036a"
 
 
+def test_ja3_of_its_authors() -> None:
+    """The example in github.com/salesforce/ja3's README."""
+    ciphers = (47, 53, 5, 10, 49161, 49162, 49171, 49172, 50, 56, 19, 4)
+    groups = extension(10, block(2, b"\x00\x17\x00\x18\x00\x19"))
+    points = extension(11, block(1, b"\0"))
+    hello = bytearray(client_hello(SNI, groups, points, ciphers=ciphers))
+    hello[4:6] = b"\x03\x01"
+    assert parse_client_hello(bytes(hello)).ja3 == "ada70206e40642a3e4461f35503241d5"
+
+
+def test_ja4_of_its_authors() -> None:
+    """The example in FoxIO's technical_details/JA4.md: Chrome's hello."""
+    ciphers = (
+        0x1301, 0x1302, 0x1303, 0xC02B, 0xC02F, 0xC02C, 0xC030, 0xCCA9, 0xCCA8, 0xC013, 0xC014, 0x9C, 0x9D, 0x2F, 0x35,
+    )  # fmt: skip
+    signatures = extension(13, block(2, bytes.fromhex("04030804040105030805050108060601")))
+    known = {0: SNI, 13: signatures, 16: ALPN, 43: VERSIONS, 10: extension(10, block(2, b"\0\x1d"))}
+    known |= {11: extension(11, block(1, b"\0")), 51: extension(51, block(2, b"\0\x1d" + block(2, bytes(32))))}
+    order = (27, 0, 51, 16, 17513, 23, 45, 13, 5, 35, 18, 43, 65281, 11, 10, 21)
+    hello = client_hello(*(known.get(kind) or extension(kind, b"") for kind in order), ciphers=ciphers)
+    assert parse_client_hello(hello).ja4 == "t13d1516h2_8daaf6152771_e5627efa2ab1"
+
+
 def test_ja4_without_names_and_extensions() -> None:
     assert parse_client_hello(client_hello(ciphers=())).ja4 == "t12i000000_000000000000_000000000000"
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from typing import ClassVar
 
 import pytest
 
 from fetchworker.download.headers import request_headers
 from fetchworker.download.profiles import get_profile
 from fetchworker.errors import ConfigError
+from fetchworker.sessions import MemorySessionStore, Session
 
 NAVIGATION = [
     ":method", ":authority", ":scheme", ":path", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform",
@@ -95,8 +98,77 @@ async def test_the_story_goes_on_over_a_redirect_to_another_site(drive):
 
 
 async def test_the_sites_language_is_spoken(drive):
-    async with drive(accept_language="de-DE,de;q=0.8") as site:
-        assert values(await seen(site))["accept-language"] == "de-DE,de;q=0.8"
+    async with drive(accept_language="de-DE,de;q=0.9") as site:
+        assert values(await seen(site))["accept-language"] == "de-DE,de;q=0.9"
+
+
+async def test_or_that_of_the_exits_country(drive):
+    async with drive(accept_language="exit", proxies=1) as site:
+        proxy = next(iter(site.runtime.proxies))
+        assert values(await seen(site))["accept-language"] == "en-US,en;q=0.9", "nobody knows where this one is"
+        object.__setattr__(proxy, "country", "DE")
+        assert values(await seen(site))["accept-language"] == "de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"USER_AGENT": "Mozilla/5.0 Other/1"}, "USER_AGENT contradicts the impersonation profile chrome152"),
+        (
+            {"DEFAULT_REQUEST_HEADERS": {"Sec-CH-UA-Mobile": "?1"}},
+            "DEFAULT_REQUEST_HEADERS: the header sec-ch-ua-mobile",
+        ),
+        ({"DOWNLOADER_CLIENT_TLS_CIPHERS": "AES128-SHA"}, "DOWNLOADER_CLIENT_TLS_CIPHERS changes the TLS hello"),
+        ({"DOWNLOAD_TLS_MAX_VERSION": "TLSv1.2"}, "DOWNLOAD_TLS_MAX_VERSION changes the TLS hello"),
+    ],
+)
+async def test_a_setting_that_contradicts_the_profile_refuses_the_start(drive, settings, told):
+    with pytest.raises(ConfigError, match=told):
+        async with drive(settings=settings):
+            pass
+
+
+async def test_all_contradictions_are_told_at_once(drive, driven):
+    class Odd(driven):
+        user_agent = "Odd/1"
+        custom_settings: ClassVar = {"USER_AGENT": "Odd/2", "DOWNLOAD_TLS_MIN_VERSION": "TLSv1.3"}
+
+    with pytest.raises(ConfigError) as caught:
+        async with drive(spider=Odd, accept_language="de,en;q=0.3"):
+            pass
+    assert len(str(caught.value).splitlines()) == 4
+    assert "sites.instagram.accept_language: chrome152 would not write 'de,en;q=0.3'; write 'de,en;q=0.9'" in str(
+        caught.value
+    )
+
+
+async def test_what_agrees_with_the_profile_starts(drive):
+    settings = {"USER_AGENT": get_profile("chrome").user_agent, "DEFAULT_REQUEST_HEADERS": {"X-App": "1"}}
+    async with drive(settings=settings) as site:
+        assert values(await seen(site))["user-agent"] == get_profile("chrome").user_agent
+
+
+async def test_a_session_keeps_its_browser_when_sites_yaml_changes(drive):
+    store = MemorySessionStore()
+    async with drive(profile="firefox", store=store) as site:
+        first = values(await seen(site, session="ann"))
+        assert (await site.stored("ann")).profile == get_profile("firefox").name, "no alias, which moves one day"
+    async with drive(profile="chrome", store=store) as site:
+        assert values(await seen(site, session="ann"))["user-agent"] == first["user-agent"]
+        assert values(await seen(site, session="bob"))["user-agent"] == get_profile("chrome").user_agent
+
+
+async def test_a_browser_that_this_version_does_not_know_ends_the_identity(drive):
+    store = MemorySessionStore()
+    odd = Session.fresh("ann", "instagram", profile="chrome999", proxy_id=None, now=time.time(), stored=True)
+    odd.jar.set("old", "1", url="https://lab.example/", now=time.time())
+    await store.save(odd)
+    async with drive(store=store) as site:
+        told = values(await seen(site, session="ann"))
+        assert told["user-agent"] == get_profile("chrome").user_agent
+        assert "cookie" not in told, "another browser has no cookies of that one"
+        assert (await site.stored("ann")).identity != odd.identity
+        assert site.stats["fetchworker/unknown_profile/instagram"] == 1
 
 
 async def test_nothing_says_scrapy_and_nothing_is_sent_twice(drive):

@@ -88,9 +88,11 @@ async def test_who_waits_gets_what_is_given_back(drive):
         first = asyncio.create_task(site.get("/held"))
         while not site.requests:  # noqa: ASYNC110  # the server tells nobody
             await asyncio.sleep(0.01)
-        others = [asyncio.create_task(site.get(f"/{n}")) for n in range(3)]
-        while site.runtime.leases.waits() < 3:  # noqa: ASYNC110  # as above
-            await asyncio.sleep(0.01)
+        others = []
+        for n in range(3):
+            others.append(asyncio.create_task(site.get(f"/{n}")))
+            while site.runtime.leases.waits() < n + 1:  # noqa: ASYNC110  # as above
+                await asyncio.sleep(0.01)
         gate.set()
         answers = [await first, *[await other for other in others]]
         assert len({session_of(answer).identity for answer in answers}) == 1

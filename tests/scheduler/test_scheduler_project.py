@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -45,6 +49,37 @@ def test_no_redis_is_said_and_ends_the_process(other, site):
     other.settings["REDIS_URL"] = "redis://127.0.0.1:1/0"
     told = other.crawl("plain", code=1, START="/list/1", FETCHWORKER_REDIS_PATIENCE="0.1")
     assert "no Redis at redis://127.0.0.1:1" in told
+    assert site.paths == []
+
+
+class _OldServer(StreamRequestHandler):
+    """Answers as a Redis of version 6.0 would."""
+
+    def handle(self) -> None:
+        while line := self.rfile.readline():
+            words = []
+            for _ in range(int(line[1:])):
+                size = int(self.rfile.readline()[1:])
+                words.append(self.rfile.read(size + 2)[:-2].upper())
+            told = b"$21\r\nredis_version:6.0.16\r\n\r\n" if words[0] == b"INFO" else b"+OK\r\n"
+            self.wfile.write(b"+PONG\r\n" if words[0] == b"PING" else told)
+
+
+@contextmanager
+def old_server():
+    with ThreadingTCPServer(("127.0.0.1", 0), _OldServer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+def test_a_redis_that_is_too_old_is_said_and_ends_the_process(other, site):
+    with old_server() as port:
+        other.settings["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
+        told = other.crawl("plain", code=1, START="/list/1", FETCHWORKER_REDIS_PATIENCE="0.1")
+    assert "it is 6.0.16, 6.2 is needed" in told
     assert site.paths == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -187,16 +186,13 @@ def test_text_that_json_readers_choke_on(site):
     assert product(site, page).name == "Becher ? aus\x01 Ton"
 
 
-def test_a_megabyte_is_read_in_time(site):
-    filler = [site.component({"text": "x" * 1000, "n": list(range(50))}, f"filler{n}") for n in range(700)]
-    page = site.router(*filler, site.component({"product_info": site.old()})).encode()
-    assert len(page) > 900_000
-    spent = []
-    for _ in range(5):
-        began = time.process_time()
-        site.parsed("product", page)
-        spent.append(time.process_time() - began)
-    assert min(spent) < 0.04
+def test_a_large_page_is_read_in_one_pass(site, calls):
+    def read(count):
+        filler = [site.component({"text": "x" * 1000, "n": list(range(50))}, f"filler{n}") for n in range(count)]
+        page = site.router(*filler, site.component({"product_info": site.old()})).encode()
+        return calls(lambda: site.parsed("product", page))
+
+    assert read(400) < 2.1 * read(200)
 
 
 def test_a_page_around_a_page_in_a_text(site):

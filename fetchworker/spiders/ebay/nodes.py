@@ -19,7 +19,17 @@ _SILENT = frozenset({"script", "style", "button", "template"})
 
 def shown(node: Node | None) -> str | None:
     """The text that an element shows; pieces of it are set apart."""
-    return None if node is None else squeezed(" ".join(_pieces(node.root)))
+    return None if node is None else node.remembered(_text)
+
+
+def _text(root: etree._Element) -> str | None:
+    if not len(root):
+        return None if _is_hidden(root) else squeezed(root.text)
+    return squeezed(" ".join(_pieces(root)))
+
+
+def _is_hidden(element: etree._Element) -> bool:
+    return element.tag in _SILENT or not _HIDDEN.isdisjoint(element.get("class", "").split())
 
 
 def _pieces(root: etree._Element) -> Iterator[str]:
@@ -27,7 +37,7 @@ def _pieces(root: etree._Element) -> Iterator[str]:
     walk = etree.iterwalk(root, events=("start", "end", "comment"))
     for event, element in walk:
         if event == "start":
-            if element.tag in _SILENT or not _HIDDEN.isdisjoint(element.get("class", "").split()):
+            if _is_hidden(element):
                 walk.skip_subtree()
             elif element.text:
                 yield element.text

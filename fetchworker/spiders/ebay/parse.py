@@ -31,13 +31,14 @@ _TOTAL = re.compile(r"(?<![\w.,])\d[\d.,'\u00a0\u202f ]*")
 
 def search(page: Page, call: Call[Any]) -> Parsed:
     """One page of results; the seller when it is one seller's list."""
-    document = _document(page)
+    source = html.decoded(page)
+    document = _document(source)
     cards = list(parse_cards.hits(document))
     if not cards and not document.css(f"{_HEADING}, {_NOTHING_FOUND}"):
         raise ContractError("ul.srp-results | .srp-controls__count-heading")
     domain = _domain(page, document)
     total, at_least = _total(document)
-    dollar = dollars.dollar(html.decoded(page)) if cards else None
+    dollar = dollars.dollar(source) if cards else None
     results = [
         parse_cards.result(card, position, exact=exact and total != 0, domain=domain, dollar=dollar)
         for position, (card, exact) in enumerate(cards, call.seen + 1)
@@ -62,8 +63,9 @@ def search(page: Page, call: Call[Any]) -> Parsed:
 
 def item(page: Page, call: Call[Any]) -> Parsed:
     """The listing and the reviews on its page."""
-    document = _document(page)
-    listing = Listing(html.decoded(page), document, _domain(page, document))
+    source = html.decoded(page)
+    document = _document(source)
+    listing = Listing(source, document, _domain(page, document))
     found = parse_item.product(listing)
     asked = getattr(call.params, "item", None)
     if asked and found.id != asked:
@@ -73,7 +75,7 @@ def item(page: Page, call: Call[Any]) -> Parsed:
 
 def description(page: Page, call: Call[Any]) -> Parsed:
     """The seller's own text of a listing."""
-    document = _document(page)
+    document = _document(html.decoded(page))
     body = document.css("#ds_div") or document.css("body")
     text = " ".join(filter(None, map(shown, body)))
     if not text:
@@ -86,16 +88,16 @@ def description(page: Page, call: Call[Any]) -> Parsed:
 
 def seller(page: Page, call: Call[Any]) -> Parsed:
     """A seller's name, ratings and numbers."""
-    document = _document(page)
-    name = getattr(call.params, "seller", None) or parse_seller.name_of(html.meta(html.decoded(page)), page.url)
+    source = html.decoded(page)
+    document = _document(source)
+    name = getattr(call.params, "seller", None) or parse_seller.name_of(html.meta(source), page.url)
     found = parse_seller.card(document, _domain(page, document), name=name)
     if found is None:
         raise ContractError(".str-seller-card")
     return Parsed([found])
 
 
-def _document(page: Page) -> elements.Node:
-    text = html.decoded(page)
+def _document(text: str) -> elements.Node:
     if "<" not in text:
         raise ContractError("body", "the body is no page")
     return elements.document(text)

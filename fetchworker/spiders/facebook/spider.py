@@ -16,7 +16,7 @@ from fetchworker.spiders.facebook.params import (
     ProfileParams,
     VideoParams,
 )
-from fetchworker.spiders.metafamily import tokens
+from fetchworker.spiders.metafamily import bundles, tokens
 
 _SITE = r"https?://(?:[a-z-]+\.)?facebook\.com/"
 _RESERVED = "|".join(name.replace(".", r"\.") for name in RESERVED)
@@ -32,6 +32,7 @@ class FacebookSpider(SiteSpider):
     name = "facebook"
     warmup = contract.WARMUP
     extract_tokens = staticmethod(tokens.extract)
+    scripts = bundles.SCRIPTS
 
     @operation(
         parse=parse.profile,

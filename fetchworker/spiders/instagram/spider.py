@@ -15,6 +15,7 @@ from fetchworker.spiders.instagram.params import (
     ReelsParams,
     SearchParams,
 )
+from fetchworker.spiders.metafamily import bundles
 
 _SITE = r"https?://(?:www\.|m\.)?instagram\.com/"
 _USER = rf"(?!(?:{'|'.join(RESERVED)})(?:[/?#]|$))(?P<user>[A-Za-z0-9._]{{1,30}})"
@@ -27,6 +28,7 @@ class InstagramSpider(SiteSpider):
     name = "instagram"
     warmup = contract.WARMUP
     extract_tokens = staticmethod(tokens.extract)
+    scripts = bundles.SCRIPTS
 
     @operation(parse=parse.profile, default_for=("user", "id"), patterns=(_SITE + _USER + _END,))
     def profile(self, call: Call[ProfileParams]) -> Iterator[Fetch]:

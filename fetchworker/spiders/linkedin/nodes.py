@@ -108,13 +108,8 @@ class _Index:
         #: whole attributes: a page has few, of a dozen classes each, and is asked for some of these
         self._attributes: dict[str, list[int]] = defaultdict(list)
         self._classes: dict[str, list[int]] = {}
-        self._marks: dict[tuple[str, str], list[int]] = defaultdict(list)
         for place, element in enumerate(self.elements):
             self._attributes[element.get("class", "")].append(place)
-            for name in _MARKS:
-                value = element.get(name)
-                if value:
-                    self._marks[name, value].append(place)
 
     def classed(self, name: str) -> list[int]:
         """The places of a class, in their order."""
@@ -126,6 +121,16 @@ class _Index:
     def marked(self, name: str, value: str) -> list[int]:
         """The places of a mark, in their order."""
         return self._marks.get((name, value), [])
+
+    @cached_property
+    def _marks(self) -> dict[tuple[str, str], list[int]]:
+        marks: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for place, element in enumerate(self.elements):
+            for name in _MARKS:
+                value = element.get(name)
+                if value:
+                    marks[name, value].append(place)
+        return marks
 
     @cached_property
     def place_of(self) -> dict[Element, int]:

@@ -6,7 +6,7 @@ from fetchworker.contracts import Call, Fetch
 from fetchworker.spiders.base import SiteSpider, operation
 from fetchworker.spiders.meta import contract, parse
 from fetchworker.spiders.meta.params import ALL, AdParams, AdsParams, ArchiveParams
-from fetchworker.spiders.metafamily import tokens
+from fetchworker.spiders.metafamily import bundles, tokens
 
 _LIBRARY = r"https?://(?:www\.|m\.|web\.)?facebook\.com/ads/library/?\?"
 _HERE = r"(?:[^#]*&)?"
@@ -36,6 +36,7 @@ class MetaSpider(SiteSpider):
     name = "meta"
     warmup = contract.WARMUP
     extract_tokens = staticmethod(tokens.extract)
+    scripts = bundles.SCRIPTS
     gate = staticmethod(contract.gate)
 
     @operation(parse=parse.ads, default_for=("query", "page_id"), counts="ad", patterns=(_SEARCH,))

@@ -1,7 +1,7 @@
 """What a page of the Meta family gives a guest for later requests (pure).
 
 Tokens of the session (``lsd``, ``csrf``), what is computed from them (``jazoest``), values of the build and ids of
-stored queries. Runs over every page fetched with ``harvest`` and over script bundles; a miss is no error. Places seen
+stored queries. Runs over every page fetched with ``harvest``; a miss is no error. Places seen
 on recorded pages of facebook, instagram, threads and the Ad Library, 2023 to 2026.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -31,8 +32,12 @@ _SITE_VALUES = re.compile(
 _QUERY_ID = re.compile(r'"queryID"\s*:\s*"(\d{5,25})"')
 _PRELOADER = re.compile(r"adp_(\w+?)(?:RelayPreloader_\w+)?\Z")
 _MODULE = re.compile(
-    rb'__d\("(\w{1,200})_(?:facebook|instagram)RelayOperation".{0,300}?exports\s*=\s*"(\d{5,25})"', re.DOTALL
+    rb'__d\("(\w{1,200})_(facebook|instagram|threads)RelayOperation".{0,300}?exports\s*=\s*"(\d{5,25})"', re.DOTALL
 )
+#: a script may hold one query for several brands: the site's own is the one that is not facebook's
+_SHARED_BRAND = b"facebook"
+#: what names of tokens that are ids of stored queries begin with
+DOC = "doc:"
 _SITE_DATA_LENGTH = 8_000
 #: how far before ``queryID`` its object may begin, and how many of them are read
 _OBJECT_LENGTH, _MOST_QUERIES, _MOST_MODULES = 6_000, 100, 2_000
@@ -54,7 +59,7 @@ def extract(page: Page) -> dict[str, str]:
         match_cookie = _CSRF_COOKIE.match(cookie)
         if match_cookie:
             found["csrf"] = match_cookie.group(1)
-    return {**found, **dict(_modules(body)), **dict(_preloaded(body))}
+    return {**found, **modules(body), **dict(_preloaded(body))}
 
 
 def jazoest(lsd: str) -> str:
@@ -82,11 +87,15 @@ def _site_data(body: bytes) -> dict[str, str]:
     return {name.decode().strip("_"): (one or other).decode(errors="replace") for name, one, other in values}
 
 
-def _modules(body: bytes) -> Iterator[tuple[str, str]]:
-    for number, match in enumerate(_MODULE.finditer(body)):
-        if number >= _MOST_MODULES:
-            return
-        yield f"doc:{match.group(1).decode()}", match.group(2).decode()
+def modules(body: bytes) -> dict[str, str]:
+    """Ids of stored queries that a script defines, as ``doc:<QueryName>``."""
+    found: dict[str, str] = {}
+    for match in islice(_MODULE.finditer(body), _MOST_MODULES):
+        name, brand, number = match.groups()
+        token = f"{DOC}{name.decode()}"
+        if brand != _SHARED_BRAND or token not in found:
+            found[token] = number.decode()
+    return found
 
 
 def _preloaded(body: bytes) -> Iterator[tuple[str, str]]:
@@ -99,7 +108,7 @@ def _preloaded(body: bytes) -> Iterator[tuple[str, str]]:
             return
         name = _query_name(_enclosing(text, match.start()))
         if name:
-            yield f"doc:{name}", match.group(1)
+            yield f"{DOC}{name}", match.group(1)
 
 
 def _enclosing(text: str, position: int) -> dict[str, Any]:

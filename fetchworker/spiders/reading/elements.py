@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cssselect
 from cssselect import parser
@@ -19,6 +19,8 @@ from lxml import etree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+T = TypeVar("T")
 
 #: more elements and names than any page has, and a longer class attribute; what stands behind them is not found
 _MOST, _LONGEST = 100_000, 1000
@@ -73,6 +75,13 @@ class Node:
         """The element's classes."""
         return frozenset(self.value("class").split())
 
+    def remembered(self, read: Callable[[Any], T]) -> T:
+        """What ``read`` makes of the element, which is asked once for each; the page must not be changed after it."""
+        known: dict[int, T] = self._index.read.setdefault(read, {})
+        if self._place not in known:
+            known[self._place] = read(self.root)
+        return known[self._place]
+
     def texts(self) -> list[str]:
         """The pieces of text in the element, hidden ones too, comments left out."""
         return list(self.root.xpath(".//text()"))
@@ -98,13 +107,24 @@ class _Index:
         self.named: dict[str, Sequence[int]] = {**_named(self.elements), "*": range(len(self.elements))}
         self.ends = _ends(self.elements)
         self.asked: dict[str, list[Sequence[_Step]]] = {}
+        self.read: dict[Callable[[Any], Any], dict[int, Any]] = {}
 
     def found(self, place: int, query: str) -> list[int]:
         """The places that a query finds in an element or as it, in their order."""
         if query not in self.asked:
-            self.asked[query] = [steps for steps in _parsed(query) if all(step.name in self.named for step in steps)]
+            self.asked[query] = self._asked(query)
         found = [self._chain(place, steps) for steps in self.asked[query]]
         return found[0] if len(found) == 1 else sorted(set(chain.from_iterable(found)))
+
+    def _asked(self, query: str) -> list[Sequence[_Step]]:
+        """What a query asks for that the page has; a list of mere names is made one name."""
+        chains: list[Sequence[_Step]] = [
+            steps for steps in _parsed(query) if all(step.name in self.named for step in steps)
+        ]
+        if len(chains) > 1 and all(len(steps) == 1 and not steps[0].tests for steps in chains):
+            self.named[query] = sorted(set(chain.from_iterable(self.named[steps[0].name] for steps in chains)))
+            return [[_Step(child=False, name=query, tests=())]]
+        return chains
 
     def _chain(self, place: int, steps: Sequence[_Step]) -> list[int]:
         found = self._between(place, self.ends[place], steps[0])
@@ -138,15 +158,15 @@ class _Index:
 
 def _named(elements: list[Any]) -> dict[str, list[int]]:
     named: dict[str, list[int]] = defaultdict(list)
-    attributes: dict[str, list[list[int]]] = {}
+    kinds: dict[tuple[str, str | None], list[int]] = defaultdict(list)
     for place, element in enumerate(elements):
-        named[element.tag].append(place)
-        classes = element.get("class", "")[:_LONGEST]
-        if classes not in attributes:
-            names = set(classes.split()) if len(named) < _MOST else ()
-            attributes[classes] = [named[f".{name}"] for name in names]
-        for places in attributes[classes]:
-            places.append(place)
+        kinds[element.tag, element.get("class")].append(place)
+    for (tag, classes), places in kinds.items():  # most elements are like others
+        names = set((classes or "")[:_LONGEST].split()) if len(named) < _MOST else ()
+        for name in (tag, *(f".{name}" for name in names)):
+            named[name].extend(places)
+    for places in named.values():
+        places.sort()
     return named
 
 

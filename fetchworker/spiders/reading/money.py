@@ -26,19 +26,28 @@ CODES = frozenset(
         "TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG",
     )
 )
-#: signs that mean one currency wherever they stand; ¥ and kr are left out, several currencies share them
+#: signs that mean one currency wherever they stand
 _SIGNS = {
     "US$": "USD", "US $": "USD", "AU$": "AUD", "AU $": "AUD", "A$": "AUD", "C$": "CAD", "C $": "CAD", "CA$": "CAD",
     "NZ$": "NZD", "NZ $": "NZD", "S$": "SGD", "HK$": "HKD", "HK $": "HKD", "NT$": "TWD", "NT $": "TWD", "R$": "BRL",
-    "MX$": "MXN", "Mex$": "MXN", "€": "EUR", "£": "GBP", "₹": "INR", "Rs.": "INR", "₩": "KRW", "₪": "ILS", "₱": "PHP",
+    "MX$": "MXN", "Mex$": "MXN", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "₪": "ILS", "₱": "PHP",
     "฿": "THB", "₫": "VND", "₺": "TRY", "₴": "UAH", "₽": "RUB", "zł": "PLN", "Kč": "CZK", "Fr.": "CHF", "RM": "MYR",
-    "Rp": "IDR", "円": "JPY", "RMB": "CNY", "元": "CNY",
+    "Rp": "IDR", "円": "JPY", "RMB": "CNY",
+}  # fmt: skip
+_YENS, _CROWNS = frozenset({"JPY", "CNY"}), frozenset({"SEK", "NOK", "DKK", "ISK"})
+_RUPEES = frozenset({"INR", "PKR", "LKR", "NPR", "MUR", "SCR"})
+#: signs that several currencies share; which one is meant is for the page to tell
+SHARED = {
+    "$": frozenset({"USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP", "UYU"}),
+    "¥": _YENS, "￥": _YENS, "元": frozenset({"CNY", "TWD", "HKD"}),
+    **dict.fromkeys(("kr", "kr.", "Kr", "Kr.", "KR"), _CROWNS), **dict.fromkeys(("Rs", "Rs.", "₨"), _RUPEES),
+    "lei": frozenset({"RON", "MDL"}), "﷼": frozenset({"IRR", "SAR", "QAR", "OMR", "YER"}),
 }  # fmt: skip
 _THREE_DECIMALS = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 
 _SPACE = "[ \u00a0\u202f]"
 _NUMBER = rf"\d(?:[.,'\u2019]?\d|{_SPACE}(?=\d{{3}}(?!\d))\d){{0,30}}"
-_WORDS = sorted([*_SIGNS, "$", *CODES], key=len, reverse=True)
+_WORDS = sorted([*_SIGNS, *SHARED, *CODES], key=len, reverse=True)
 #: letters must not run on: `EURO`, `kroner`; the first character alone decides at most places of a text
 _CURRENCY = (
     f"(?=[{re.escape(''.join(sorted({word[0] for word in _WORDS})))}])"
@@ -55,7 +64,7 @@ _PLAIN = re.compile(r"-?\d{1,30}(?:\.\d{1,20})?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount; ``value`` is a decimal string, ``currency`` an ISO-4217 code, None for a ``$`` of unknown country."""
+    """An amount; ``value`` is a decimal string, ``currency`` an ISO-4217 code, None for a ``$`` of any country."""
 
     value: str
     currency: str | None
@@ -66,7 +75,8 @@ def amounts(text: str | None, *, dollar: str | None = None) -> list[Money]:
 
     Args:
         text: what a page shows, such as ``EUR 17,72 bis EUR 18,66``.
-        dollar: the currency that a bare ``$`` means there, None when nobody says (:mod:`.dollars`).
+        dollar: the page's own currency, which a bare ``$``, ``¥`` or ``kr`` means there if it is written so; None
+            when nobody says (:mod:`.dollars`).
     """
     return list(_amounts(text or "", dollar))
 
@@ -107,7 +117,8 @@ def _plain(value: Any) -> str | None:
 def _amounts(text: str, dollar: str | None) -> Iterator[Money]:
     for match in _AMOUNT.finditer(text):
         sign = match["before"] or match["after"]
-        code = dollar if sign == "$" else _SIGNS.get(sign, sign)
+        shared = SHARED.get(sign)
+        code = _SIGNS.get(sign, sign) if shared is None else dollar if dollar in shared else None
         value = decimal(match["after_sign"] or match["before_sign"], code)
         if value is not None:
             yield Money(value, code)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from fetchworker.contracts import Call, Fetch
 from fetchworker.spiders.base import SiteSpider, operation
 from fetchworker.spiders.instagram.ids import pk_of, shortcode_of
-from fetchworker.spiders.metafamily import tokens
+from fetchworker.spiders.metafamily import bundles, tokens
 from fetchworker.spiders.threads import contract, parse
 from fetchworker.spiders.threads.params import LikersParams, PostParams, PostsParams, ProfileParams, RepliesParams
 
@@ -21,6 +21,7 @@ class ThreadsSpider(SiteSpider):
     name = "threads"
     warmup = contract.WARMUP
     extract_tokens = staticmethod(tokens.extract)
+    scripts = bundles.SCRIPTS
 
     @operation(parse=parse.profile, default_for=("user",), counts="profile", patterns=(_SITE + _USER + _END,))
     def profile(self, call: Call[ProfileParams]) -> Iterator[Fetch]:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, agree
-from fetchworker.spiders.arguments import as_text, matching
+from fetchworker.spiders.arguments import as_text, matching, words
 from fetchworker.spiders.tiktok_ads import contract
 
 _AD = re.compile(r"\d{10,25}\Z")
@@ -69,13 +69,6 @@ def _period(days: tuple[int, ...]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _words(value: Any) -> Any:
-    found = " ".join(value.split()) if isinstance(value, str) else value
-    if found == "":
-        raise ValueError("must not be empty")
-    return found
-
-
 Ad = Annotated[str, matching(_AD, "an ad's number"), Field(description="the ad's number")]
 OtherAd = Annotated[str | None, matching(_AD, "an ad's number"), Field(default=None)]
 Country = Annotated[
@@ -85,7 +78,7 @@ Industry = Annotated[
     str | None, BeforeValidator(_label), Field(default=None, description="the number of an industry (`label_…`)")
 ]
 Day = Annotated[str | None, BeforeValidator(_day), Field(default=None)]
-Query = Annotated[str | None, BeforeValidator(_words), Field(default=None, description="words to look for")]
+Query = Annotated[str | None, BeforeValidator(words), Field(default=None, description="words to look for")]
 PageNumber = Annotated[str | None, matching(_PAGE, "a `next_cursor` (a page's number)"), Field(default=None)]
 Word = Annotated[str | None, matching(_WORD, "a value as the site writes it"), Field(default=None)]
 
