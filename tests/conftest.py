@@ -10,11 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# how long an example takes says how busy the machine is
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parent.parent
 CAPTURES = ROOT.parent / "shared" / "captures"
@@ -46,6 +51,16 @@ def calls() -> Any:
         return made
 
     return count
+
+
+@pytest.fixture(autouse=True)
+def _no_redis_stays() -> Iterator[None]:
+    """A Redis that code in this process started goes with its test: it would outlive the tests."""
+    yield
+    servers = sys.modules.get("fetchworker._redis_server")
+    for folder in list(servers._uses) if servers else ():
+        servers.release(folder.parent)
+        servers.stop(folder.parent)
 
 
 @dataclass

@@ -37,6 +37,8 @@ _GROUP, _GROUP_FEED = "CometGroupRootQuery", "CometGroupDiscussionRootSuccessQue
 _NAMES = (_HEADER, _TIMELINE, _INTRO, _TIMELINE_NEXT, _GROUP_NEXT, _PHOTO, _REEL, _POST, _GROUP, _GROUP_FEED)
 _EVENTS = re.compile(r"/(?P<user>[\w.]+)/(?:events|upcoming_hosted_events|past_hosted_events)/?$")
 _POSTS = re.compile(r"/(?:groups/)?(?P<where>[\w.]+)/posts/(?P<post>\d+)/?$")
+#: a post that its author has taken back
+DELETED_POST = "8100000000000999"
 #: the picture whose page is closed: its facts come from the stored query alone
 CLOSED_PHOTO = next(iter(shapes.PHOTOS))
 #: a film without data in its pages, whose stored query has another id than anybody knows: the mobile site has it
@@ -124,6 +126,8 @@ class Facebook:
             return self._render("Log in to Facebook", [], datr)
         if request.host == "m.facebook.com":
             return _mobile_film()
+        if request.route.rstrip("/").endswith(f"/{DELETED_POST}"):
+            return _document("Facebook", "<h2>This content isn't available right now</h2>")
         found = _results(request)
         if found is None:
             return self._render("Facebook", [], datr, route="CometErrorRoot.react")

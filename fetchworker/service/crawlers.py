@@ -77,7 +77,7 @@ class Served(SiteSpider):
 
     async def leave(self, request: Request) -> None:
         """The call is over, at its end or before: what was kept for its further pages goes."""
-        await self._end(request.meta)
+        await self._end(self.load_call(request.meta["fw_call"]), request.meta)
 
 
 def served(cls: type[SiteSpider]) -> type[Served]:

@@ -1,7 +1,8 @@
-"""What arguments of several sites have in common: numbers given as text, patterns, words to look for (pure)."""
+"""What arguments of several sites have in common: numbers given as text, patterns, words to look for, days (pure)."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -35,6 +36,19 @@ def words(value: Any) -> Any:
     if found == "":
         raise ValueError("must not be empty")
     return found
+
+
+def lower(value: Any) -> Any:
+    """Text in lower case without blanks around it; anything else stays for its model to refuse."""
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def day(value: Any) -> Any:
+    """A day as ``2026-01-31``; another form is an error, other values stay for the model to refuse."""
+    try:
+        return date.fromisoformat(value.strip()).isoformat() if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError("must be a day, such as 2026-01-31") from None
 
 
 def filters(name: re.Pattern[str], example: str, told: str) -> Any:

@@ -133,15 +133,18 @@ def test_blocks_walls_and_faults_on_the_way(project, hostile):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [("user=no.such.account",), ("shortcode=DZLcaqdcUuH",), ("operation=likers", "shortcode=DZLcaqdcUuH")],
-)
-def test_who_is_not_there_is_a_failure_line(project, calm, arguments):
+    ("arguments", "outcome"),
+    [
+        (("user=no.such.account",), "not_found"), (("shortcode=DZLcaqdcUuH",), "gone"),
+        (("operation=likers", "shortcode=DZLcaqdcUuH"), "not_found"),
+    ],
+)  # fmt: skip
+def test_who_is_not_there_is_a_failure_line(project, calm, arguments, outcome):
     project.use(calm)
     done, items = crawl(project, *arguments)
     assert (done.returncode, items) == (0, [])
     (failure,) = project.records("failures")
-    assert (failure["type"], failure["outcome"], failure["attempts"]) == ("NOT_FOUND_UPSTREAM", "not_found", 1)
+    assert (failure["type"], failure["outcome"], failure["attempts"]) == ("NOT_FOUND_UPSTREAM", outcome, 1)
 
 
 def test_ids_that_pages_tell_no_more_are_read_from_the_scripts_once(project, lab):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fetchworker.demo.facebook import CLOSED_PHOTO, CLOSED_VIDEO
+from fetchworker.demo.facebook import CLOSED_PHOTO, CLOSED_VIDEO, DELETED_POST
 
 pytestmark = pytest.mark.slow
 HOME = "https://www.facebook.com"
@@ -109,10 +109,16 @@ def test_a_stale_id_leads_to_the_next_way(project, calm):
     assert any(record["authority"] == "m.facebook.com" for record in calm.log("request"))
 
 
-@pytest.mark.parametrize("arguments", [("user=nobody.of.this.name",), ("operation=event", "id=5"), ("group=nobodys",)])
-def test_what_is_not_there_is_a_failure_line(project, calm, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "outcome"),
+    [
+        (("user=nobody.of.this.name",), "not_found"), (("operation=event", "id=5"), "not_found"),
+        (("group=nobodys",), "not_found"), (("operation=post", f"id={DELETED_POST}"), "gone"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_a_failure_line(project, calm, arguments, outcome):
     project.use(calm)
     done, items = crawl(project, *arguments)
     assert (done.returncode, items) == (0, [])
     (failure,) = project.records("failures")
-    assert (failure["type"], failure["outcome"]) == ("NOT_FOUND_UPSTREAM", "not_found")
+    assert (failure["type"], failure["outcome"]) == ("NOT_FOUND_UPSTREAM", outcome)

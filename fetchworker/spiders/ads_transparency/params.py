@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params
 from fetchworker.spiders.ads_transparency import contract, geo
-from fetchworker.spiders.arguments import words
+from fetchworker.spiders.arguments import lower, words
 
 _DOMAIN = re.compile(r"(?=.{4,253}\Z)(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,63}\Z")
 _ANYWHERE = "anywhere"
@@ -46,10 +46,6 @@ def _region(value: Any) -> Any:
     return code
 
 
-def _lower(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
 Advertiser = Annotated[str, _id(contract.ADVERTISER, "AR and a number, such as AR10000000000000000001")]
 Region = Annotated[
     str | None,
@@ -74,10 +70,10 @@ class CreativesParams(Paged):
         str | None, BeforeValidator(_domain), Field(default=None, description="the site that they lead to")
     ] = None
     region: Region = None
-    format: Annotated[Literal["text", "image", "video"] | None, BeforeValidator(_lower)] = Field(
+    format: Annotated[Literal["text", "image", "video"] | None, BeforeValidator(lower)] = Field(
         default=None, description="the kind of advertisement"
     )
-    topic: Annotated[Literal["all", "political"], BeforeValidator(_lower)] = Field(
+    topic: Annotated[Literal["all", "political"], BeforeValidator(lower)] = Field(
         default="all", description="political: those that the site calls so"
     )
     start: date | None = Field(default=None, description="shown on or after this day (YYYY-MM-DD)")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote_plus
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params
+from fetchworker.spiders.arguments import day, lower
 
 _NUMBER = re.compile(r"[0-9]{1,20}\Z")
 _COUNTRY = re.compile(r"[A-Z]{2}\Z")
@@ -45,13 +45,6 @@ def _listed(value: Any) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _day(value: Any) -> Any:
-    try:
-        return date.fromisoformat(value).isoformat() if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError("must be a day, such as 2026-01-31") from None
-
-
 def _exact(value: Any) -> Any:
     return {"keyword_exact_phrase": True, "keyword_unordered": False, "page": False}.get(value, value)
 
@@ -60,20 +53,16 @@ def _sort(value: Any) -> Any:
     return {"total_impressions": "impressions", "relevancy_monthly_grouped": "relevance"}.get(value, value)
 
 
-def _lower(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) else value
-
-
-Day = Annotated[str | None, BeforeValidator(_day)]
-Status = Annotated[Literal["active", "inactive", "all"], BeforeValidator(_lower)]
+Day = Annotated[str | None, BeforeValidator(day)]
+Status = Annotated[Literal["active", "inactive", "all"], BeforeValidator(lower)]
 AdType = Annotated[
     Literal[
         "all", "political_and_issue_ads", "housing_ads", "employment_ads", "financial_products_and_services_ads",
         "credit_ads",
     ],
-    BeforeValidator(_lower),
+    BeforeValidator(lower),
 ]  # fmt: skip
-MediaType = Annotated[Literal["all", "image", "video", "meme", "image_and_meme", "none"], BeforeValidator(_lower)]
+MediaType = Annotated[Literal["all", "image", "video", "meme", "image_and_meme", "none"], BeforeValidator(lower)]
 
 
 class AdsParams(Paged):

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BeforeValidator, Field, model_validator
 
 from fetchworker.contracts import Paged, Params, agree
-from fetchworker.spiders.arguments import as_text, matching, words
+from fetchworker.spiders.arguments import as_text, day, matching, words
 from fetchworker.spiders.tiktok_ads import contract
 
 _AD = re.compile(r"\d{10,25}\Z")
@@ -50,15 +50,6 @@ def _label(value: Any) -> Any:
     return found.removeprefix("label_") if isinstance(found, str) else found
 
 
-def _day(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return date.fromisoformat(value.strip()).isoformat()
-    except ValueError:
-        raise ValueError("must be a day such as 2026-01-31") from None
-
-
 def _period(days: tuple[int, ...]) -> BeforeValidator:
     def check(value: Any) -> Any:
         found = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
@@ -77,7 +68,7 @@ Country = Annotated[
 Industry = Annotated[
     str | None, BeforeValidator(_label), Field(default=None, description="the number of an industry (`label_…`)")
 ]
-Day = Annotated[str | None, BeforeValidator(_day), Field(default=None)]
+Day = Annotated[str | None, BeforeValidator(day), Field(default=None)]
 Query = Annotated[str | None, BeforeValidator(words), Field(default=None, description="words to look for")]
 PageNumber = Annotated[str | None, matching(_PAGE, "a `next_cursor` (a page's number)"), Field(default=None)]
 Word = Annotated[str | None, matching(_WORD, "a value as the site writes it"), Field(default=None)]
