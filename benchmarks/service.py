@@ -4,8 +4,8 @@
 
 Both get pages of 2 KB from a local upstream over TLS, with the same connection policy: without a session a connection
 for each call, with one (20 names) connections that are used again; ours keeps sessions in a Redis of this run's own.
-Prints calls a second and CPU per call of the serving process at 20 connections, their ratios, the median time that is added at
-one connection; then RSS and open files over many calls. Rounds alternate, and the median counts.
+Prints calls a second and CPU per call of the serving process at 20 connections, their ratios, the median time that is
+added at one connection; then RSS and open files over many calls. Rounds alternate, and the median counts.
 """
 
 from __future__ import annotations

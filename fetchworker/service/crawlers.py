@@ -10,7 +10,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerRunner
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import Settings
 
+    from fetchworker.limiter import Starts
     from fetchworker.runtime import Identities
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class Served(SiteSpider):
     """What a spider does differently in the service; :func:`served` mixes it in."""
 
     name = "served"
+    crawlers: ClassVar[Crawlers]
     call_name: str | None = None
 
     @classmethod
@@ -50,6 +52,7 @@ class Served(SiteSpider):
         """Make the spider with a queue of its own, in memory, that stays empty."""
         spider = super(SiteSpider, cls).from_crawler(crawler, *args, **kwargs)
         spider.runtime = runtime = Runtime.open(crawler, site=cls.name, private=True)
+        runtime.limit = cls.crawlers.limit_of_all(runtime.limit)
         runtime.hold_sessions(LiveSessions(CallSessions(runtime.session_store)))
         crawler.signals.connect(cls._stay, signals.spider_idle)
         return spider
@@ -80,9 +83,10 @@ class Served(SiteSpider):
         await self._end(self.load_call(request.meta["fw_call"]), request.meta)
 
 
-def served(cls: type[SiteSpider]) -> type[Served]:
+def served(cls: type[SiteSpider], crawlers: Crawlers) -> type[Served]:
     """The class of a site's spider for the service."""
-    return cast("type[Served]", type(f"Served{cls.__name__}", (Served, cls), {"name": cls.name}))
+    own = {"name": cls.name, "crawlers": crawlers}
+    return cast("type[Served]", type(f"Served{cls.__name__}", (Served, cls), own))
 
 
 class Crawlers:
@@ -103,15 +107,17 @@ class Crawlers:
         self._spiders = spiders
         self._open: dict[str, Crawler] = {}
         self._opening: dict[str, asyncio.Lock] = {}
+        self.limit: Starts | None = None
 
     @property
     def sites(self) -> list[str]:
         """The sites that are served."""
         return list(self._spiders)
 
-    def opened(self) -> list[str]:
-        """The sites whose crawlers are open."""
-        return list(self._open)
+    def limit_of_all(self, limit: Starts | None) -> Starts | None:
+        """The limit that all crawlers here have in common: the first one's, so that they keep it together."""
+        self.limit = self.limit or limit
+        return self.limit
 
     async def get(self, site: str) -> tuple[Served, ExecutionEngine]:
         """The spider and the engine of a site.
@@ -127,7 +133,7 @@ class Crawlers:
         return cast("Served", crawler.spider), crawler.engine
 
     async def _start(self, site: str) -> Crawler:
-        crawler = self._runner.create_crawler(served(self._spiders[site]))
+        crawler = self._runner.create_crawler(served(self._spiders[site], self))
         opened = asyncio.Event()
         crawler.signals.connect(opened.set, signals.engine_started, weak=False)
         running = self._runner.crawl(crawler)

@@ -138,35 +138,36 @@ class Edge:
 
     async def _watched(self, call: _Call, body: bytes, receive: Receive) -> None:
         """Run the routes, and end them when the client is gone."""
-        given = asyncio.Event()
+        given = False
 
         async def replay() -> Message:
-            if not given.is_set():
-                given.set()
+            nonlocal given
+            if not given:
+                given = True
                 return {"type": "http.request", "body": body, "more_body": False}
             await asyncio.Event().wait()  # who hangs up is seen below
             raise AssertionError
 
-        work = asyncio.ensure_future(self._app(call.scope, replay, call.send))
-        gone = asyncio.ensure_future(_until_gone(receive))
+        work = asyncio.current_task()
+        assert work is not None
+        watch = asyncio.ensure_future(_cancel_when_gone(work, call, receive))
         try:
-            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not work.done():
-                work.cancel()
-                await asyncio.wait({work})
-                raise _GoneError
-            work.result()
+            await self._app(call.scope, replay, call.send)
         except asyncio.CancelledError:
-            work.cancel()
-            await asyncio.wait({work})
-            raise
+            if not call.gone:
+                raise
+            work.uncancel()
+            raise _GoneError from None
         finally:
-            gone.cancel()
+            watch.cancel()
 
 
-async def _until_gone(receive: Receive) -> None:
+async def _cancel_when_gone(work: asyncio.Task[Any], call: _Call, receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+    if not call.done:  # else it is told of the end of the answer
+        call.gone = True
+        work.cancel()
 
 
 class _Call:
@@ -175,6 +176,7 @@ class _Call:
     def __init__(self, scope: Scope, headers: dict[bytes, bytes], send: Send, patience: float) -> None:
         self.scope = scope
         self.status = 0
+        self.gone = self.done = False
         self._send = send
         self._patience = patience
         self._started = time.monotonic()
@@ -190,6 +192,8 @@ class _Call:
             self.status = message["status"]
             ours = [(b"x-request-id", self.request_id.encode()), (b"x-trace-id", self.trace_id.encode())]
             message = {**message, "headers": [*message.get("headers", ()), *ours]}
+        elif not message.get("more_body", False):
+            self.done = True
         async with asyncio.timeout(self._patience):
             await self._send(message)
 

@@ -86,7 +86,14 @@ class Service:
 
     def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means."""
-        return []
+        limit = self.crawlers.limit
+        if limit is None or not limit.away:
+            return []
+        most, rate = self.environment.limit_concurrency, self.environment.limit_rate
+        ceiling = [f"{most} requests under way"] if most is not None else []
+        ceiling += [f"{rate[0]:g} a second"] if rate is not None else []
+        told = f"Redis does not answer: this process keeps the limit by itself, at most {' and '.join(ceiling)}"
+        return [("limit", told)]
 
     @asynccontextmanager
     async def call(

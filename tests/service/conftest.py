@@ -140,6 +140,7 @@ def limited(demo: DemoProcess, tmp_path_factory: pytest.TempPathFactory) -> Iter
         FETCHWORKER_SERVE_KEYS=json.dumps(keys), FETCHWORKER_SERVE_IN_FLIGHT="2", FETCHWORKER_SERVE_WAITING="1",
         FETCHWORKER_SERVE_PATIENCE="1", FETCHWORKER_EGRESS_ALLOW="127.0.0.1",
         FETCHWORKER_REDIS_URL="redis://127.0.0.1:1/0", FETCHWORKER_REDIS_PATIENCE="0",
+        FETCHWORKER_LIMIT_CONCURRENCY="50",
     )  # fmt: skip
     made.project.use(demo, proxies=False)
     made.entries(walmart={"proxy": "required"}, ebay={"robots": "obey"})

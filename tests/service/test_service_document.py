@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import httpx
 import pytest
 import schemathesis
@@ -106,3 +108,17 @@ def test_the_pages_load_nothing_from_elsewhere(service, page):
         assert service.get(place).status_code == 200
     assert service.get("/assets/README.md").status_code == 404
     assert service.get("/assets/..%2fapp.py").status_code == 404
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize(("page", "told"), [("/docs", "Lease an identity"), ("/swagger", "Fetch an address the way")])
+def test_the_pages_work_in_a_browser_that_knows_no_other_host(service, chromium, tmp_path, page, told):
+    done = subprocess.run(
+        [
+            chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            f"--user-data-dir={tmp_path}", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            "--virtual-time-budget=20000", "--dump-dom", f"{service.url}{page}",
+        ],
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert told in done.stdout

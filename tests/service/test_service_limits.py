@@ -110,6 +110,9 @@ def test_keys_from_a_file(tmp_path):
 
 def test_without_redis_stateless_fetches_go_on(limited):
     assert call(limited).json()["proxy"] is None
+    told = limited.health()["degraded"]
+    assert [one["part"] for one in told] == ["limit"]
+    assert "50 requests" in told[0]["told"]
     told = failure(call(limited, session_id="needs-redis"))
     assert told == (500, "INTERNAL_ERROR")
 
@@ -154,7 +157,10 @@ def test_a_client_that_hangs_up_ends_its_transfer(limited, silent):
 
 
 def test_a_deadline_ends_its_transfer(limited, silent):
-    assert failure(call(limited, silent.url, timeout=0.3)) == (504, "DEADLINE")
+    with ThreadPoolExecutor(1) as threads:
+        one = threads.submit(call, limited, silent.url, timeout=3)
+        assert silent.came.acquire(timeout=10)
+        assert failure(one.result()) == (504, "DEADLINE")
     assert silent.left.acquire(timeout=10), "the transfer goes on"
 
 
