@@ -11,16 +11,19 @@ import base64
 import hashlib
 import time
 from collections import OrderedDict
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import orjson
+from redis.exceptions import RedisError
 from starlette.responses import Response
 
+from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.failures import ApiError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from starlette.requests import Request
 
@@ -116,21 +119,35 @@ class RedisAnswers:
     async def begin(self, key: str, answer: Answer, seconds: float, /) -> Answer | None:
         """See :class:`Answers`."""
         client = await self._redis()
-        for _ in range(2):  # it may expire between the two commands
-            if await client.set(key, answer.dump(), nx=True, px=int(seconds * 1000)):
-                return None
-            found = await client.get(key)
-            if found is not None:
-                return Answer.load(found if isinstance(found, bytes) else found.encode())
-        return None
+        with _translated():
+            for _ in range(2):  # it may expire between the two commands
+                if await client.set(key, answer.dump(), nx=True, px=int(seconds * 1000)):
+                    return None
+                found = await client.get(key)
+                if found is not None:
+                    return Answer.load(found if isinstance(found, bytes) else found.encode())
+        raise ApiError("CONFLICT", "others make calls with this Idempotency-Key", reason="pending")
 
     async def keep(self, key: str, answer: Answer, /) -> None:
         """See :class:`Answers`."""
-        await (await self._redis()).set(key, answer.dump(), ex=KEPT)
+        client = await self._redis()
+        with _translated():
+            await client.set(key, answer.dump(), ex=KEPT)
 
     async def drop(self, key: str, /) -> None:
         """See :class:`Answers`."""
-        await (await self._redis()).delete(key)
+        client = await self._redis()
+        with _translated():
+            await client.delete(key)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, OSError) as exc:
+        told = f"no Redis to keep answers of calls: {type(exc).__name__}: {exc}"
+        raise RedisUnavailableError(told) from exc
 
 
 class Idempotency:
