@@ -99,7 +99,8 @@ def test_a_rate_fills_evenly():
 @pytest.mark.parametrize(
     ("path", "scope"),
     [
-        ("/health", None), ("/docs", None), ("/assets/scalar.js", None), ("/fetch", "fetch"), ("/sessions/a", "sessions"),
+        ("/health", None), ("/docs", None), ("/assets/scalar.js", None), ("/fetch", "fetch"),
+        ("/sessions/a", "sessions"),
         ("/pool/x/lease", "pool"), ("/instagram/profile", "sites"), ("/", "sites"), ("//health", "sites"),
         ("/health/", "sites"), ("", "sites"),
     ],
