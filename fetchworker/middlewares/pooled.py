@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
+from fetchworker.download.profiles import is_profile
 from fetchworker.errors import BrokenChainError, SessionError, SessionExhaustedError
 from fetchworker.frontier.codec import CARRIED, TRY
 from fetchworker.sessions.poolkeys import MAIN, jar_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from fetchworker.download.wire import Wire
     from fetchworker.runtime import Runtime
     from fetchworker.sessions import Session
-    from fetchworker.sessions.leases import Hold
+    from fetchworker.sessions.hold import Hold
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +69,7 @@ class PooledSessions:
             SessionBusyError: somebody else has the named session to himself.
         """
         if request.meta.get(EXCLUSIVE):
-            return await self._locked(request)
+            return await self._locked(request, unfit)
         take = self._pooled(request)
         if take is None:
             return None
@@ -112,13 +113,16 @@ class PooledSessions:
 
         return same
 
-    async def _locked(self, request: Request) -> Session:
+    async def _locked(self, request: Request, unfit: Callable[[Session], bool]) -> Session:
         runtime, name = self._runtime, request.meta["fw_session"]
         hold = await runtime.leases.lock(name, request.meta[SCOPE])
         hold.users += 1
         try:
             sessions = await runtime.sessions()
-            return await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
+            session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
+            if unfit(session):
+                session = await sessions.rotate(runtime.site, name, session, lambda: runtime.mint(name))
+            return session  # noqa: TRY300  # what may fail is above
         except BaseException:
             hold.users -= 1
             raise
@@ -142,9 +146,10 @@ class PooledSessions:
         hold.stored = True
         if unfit(session):
             await sessions.release(runtime.site, name, session)
-            gone = session.proxy_id is None or runtime.proxies.get(session.proxy_id) is None
-            rest = 0.0 if gone else runtime.next_proxy_in() or None
-            await runtime.leases.quarantine(hold.owner, "its exit is out of use", seconds=rest)
+            exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
+            for_good = exit_ is None or not is_profile(session.profile)
+            rest = 0.0 if for_good else runtime.next_proxy_in() or None
+            await runtime.leases.quarantine(hold.owner, "its exit or profile is out of use", seconds=rest)
             return None
         return session
 

@@ -137,6 +137,7 @@ async def run_operation(
         first = spider.request(started)
         if held is not None and held.lease is not None:
             first.meta.update(meta)
+            first.meta.pop("fw_session_ends", None)  # its holder gives it back
         async with aclosing(_pages(spider, engine, first, one=_reads_one(started))) as items:
             async for item in items:
                 yield item

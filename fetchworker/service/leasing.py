@@ -10,6 +10,7 @@ from fetchworker.middlewares.pooled import LEG, SCOPE
 from fetchworker.service.failures import ApiError
 from fetchworker.sessions.pool import Lease
 from fetchworker.sessions.poolkeys import jar_of
+from fetchworker.sessions.remote import RemoteLeases
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,7 +51,7 @@ async def session_of(runtime: Runtime, held: Held | None, *, seconds: float) -> 
         return
     if Lease.of(token).session_id != name:
         raise LeaseLostError(f"the lease is not that of session {name!r}")
-    async with runtime.leases.borrowed(token) as mine:
+    async with RemoteLeases(runtime.leases).borrowed(token) as mine:
         pooled = runtime.config.pool is not None
         yield {"fw_session": name, **({SCOPE: mine.owner, LEG: True} if pooled else {})}
 

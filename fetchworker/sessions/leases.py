@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import secrets
 import time
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import (
-    LeaseLostError,
     RedisUnavailableError,
     SessionBusyError,
     SessionError,
     SessionExhaustedError,
     UnfinishedError,
 )
-from fetchworker.sessions.pool import WORKER_SPAN, Lease, Taken
+from fetchworker.sessions.hold import Heartbeat, Hold
+from fetchworker.sessions.pool import Lease, Taken
 from fetchworker.sessions.poolkeys import MAIN
 from fetchworker.sessions.turnstile import Turnstile
 
@@ -38,30 +36,11 @@ logger = logging.getLogger(__name__)
 _AWAY = (RedisUnavailableError, SessionError)
 
 
-@dataclass(slots=True)
-class Hold:
-    """A lease or a lock of this process.
-
-    ``brief``: of one try, kept alive only while that is under way; ``refused``: its last answer was a bad one.
-    """
-
-    owner: str
-    lease: Lease
-    locks: bool = False
-    brief: bool = False
-    stored: bool = False
-    users: int = 0
-    used: float = 0.0
-    good: int = 0
-    bad: int = 0
-    refused: bool = False
-
-
 async def _nothing(_: str) -> None:
     return
 
 
-async def _at_once(work: Callable[[], Awaitable[Taken]]) -> Taken:
+async def _at_once(work: Callable[[], Awaitable[Any]]) -> Any:
     return await work()
 
 
@@ -85,7 +64,7 @@ class SessionPool:
         *,
         site: str,
         forget: Callable[[str], Awaitable[None]] = _nothing,
-        patiently: Callable[[Callable[[], Awaitable[Taken]]], Awaitable[Taken]] = _at_once,
+        patiently: Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]] = _at_once,
         count: Callable[[str], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -103,8 +82,7 @@ class SessionPool:
         self._owners: dict[str, str] = {}
         self._taking: dict[str, asyncio.Lock] = {}
         self._lines: dict[str, Turnstile] = {}
-        self._beating: asyncio.Task[None] | None = None
-        self._entered = -math.inf
+        self._heart: Heartbeat | None = None
         self._tasks: set[asyncio.Task[object]] = set()
 
     # ── leases that this process keeps alive ─────────────────────────────────────────────────────────────────────
@@ -191,16 +169,20 @@ class SessionPool:
         *,
         patient: bool,
     ) -> Hold:
-        async with self._taking.setdefault(hold.owner, asyncio.Lock()):
-            found = self._holds.get(hold.owner)
-            if found is not None and not found.users and not found.brief and not await self._still(found):
-                found = None
-            if found is None:
-                limit = self.terms.wait if wait is None else wait
-                taken = await self._in_turn(line, partial(self._asked, ask, locks=hold.locks), limit, patient)
-                found = self._held(hold, taken)
-            found.used = time.monotonic()
-            return found
+        try:
+            async with self._taking.setdefault(hold.owner, asyncio.Lock()):
+                found = self._holds.get(hold.owner)
+                if found is None or not (
+                    found.users or found.brief or await self._patiently(partial(self._still, found))
+                ):
+                    limit = self.terms.wait if wait is None else wait
+                    taken = await self._in_turn(line, partial(self._asked, ask, locks=hold.locks), limit, patient)
+                    found = self._held(hold, taken)
+                found.used = time.monotonic()
+                return found
+        finally:
+            if hold.owner not in self._holds:
+                self.hand_over(hold.owner)
 
     async def _still(self, hold: Hold) -> bool:
         """Whether a lease that nothing here has used for a while is ours yet: the owner may have gone on elsewhere."""
@@ -210,7 +192,7 @@ class SessionPool:
         else:
             counted = (await self._backend.extend([hold.lease]))[0]
         if not counted:
-            self._let_go(hold.owner)
+            self.hand_over(hold.owner)
         return counted
 
     def _held(self, hold: Hold, taken: Taken) -> Hold:
@@ -255,7 +237,7 @@ class SessionPool:
 
         task = asyncio.ensure_future(self._patiently(work))
         try:
-            taken = await asyncio.shield(task)
+            taken: Taken = await asyncio.shield(task)
         except asyncio.CancelledError:
             self._spawn(self._unwanted(task, locks=locks))
             raise
@@ -264,9 +246,10 @@ class SessionPool:
         return taken
 
     async def _unwanted(self, task: asyncio.Task[Taken], *, locks: bool) -> None:
-        taken = await task
-        if taken.lease is not None and self._backend is not None:
-            await (self._backend.unlock(taken.lease) if locks else self._backend.put(taken.lease))
+        with suppress(*_AWAY):  # then it comes back by itself
+            taken = await task
+            if taken.lease is not None and self._backend is not None:
+                await (self._backend.unlock(taken.lease) if locks else self._backend.put(taken.lease))
 
     # ── what becomes of them ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -294,41 +277,39 @@ class SessionPool:
 
     async def release(self, owner: str) -> bool:
         """Give back what an owner has; whether the lease counted to the last."""
-        hold = self._let_go(owner)
+        hold = self.hand_over(owner)
         if hold is None or self._backend is None:
             return False
+        dropped: tuple[str, ...] = ()
         try:
             if hold.locks:
                 counted = await self._backend.unlock(hold.lease)
             else:
                 counted, dropped = await self._backend.put(hold.lease, good=hold.good, bad=hold.bad)
-                for session_id in dropped:
-                    await self._forget(session_id)
+            await self.came_back(dropped)
         except _AWAY as exc:
             logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
             return False
-        self._freed()
         if not counted:
             self._count(f"pool/{self._site}/late")
         return counted
 
     async def quarantine(self, owner: str, reason: str, *, seconds: float | None = None) -> bool:
         """Take what an owner has out of use; ``seconds`` 0: for good. Whether the lease counted to the last."""
-        hold = self._let_go(owner)
+        hold = self.hand_over(owner)
         if hold is None or hold.locks or self._backend is None:
             return False
         try:
             counted, dropped = await self._backend.quarantine(hold.lease, reason, seconds=seconds)
-            if dropped:
-                await self._forget(hold.lease.session_id)
+            await self.came_back((hold.lease.session_id,) if dropped else ())
         except _AWAY as exc:
             logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
             return False
         self._count(f"pool/{self._site}/{'dropped' if dropped else 'quarantined'}")
-        self._freed()
         return counted
 
-    def _let_go(self, owner: str) -> Hold | None:
+    def hand_over(self, owner: str) -> Hold | None:
+        """What an owner has, which is kept alive here no longer: it lapses unless somebody else goes on with it."""
         hold = self._holds.pop(owner, None)
         if hold is not None:
             self._owners.pop(hold.lease.session_id, None)
@@ -337,70 +318,18 @@ class SessionPool:
             del self._taking[owner]
         return hold
 
-    def _freed(self) -> None:
-        for line in self._lines.values():
-            line.freed()
-
-    # ── leases that somebody elsewhere keeps alive ───────────────────────────────────────────────────────────────
-
-    async def check_out(
-        self, jar: str = MAIN, *, owner: str | None = None, wait: float | None = None
-    ) -> tuple[str, float]:
-        """A session for a holder elsewhere: the lease's token, and the POSIX time at which it ends unless extended.
-
-        Raises:
-            SessionExhaustedError: none came free in time.
-        """
-        name = owner or f"remote.{secrets.token_hex(8)}"
-        await self.take(jar, name, wait=wait, patient=False)
-        hold = self._let_go(name)
-        assert hold is not None
-        return hold.lease.token, time.time() + self.terms.lease
-
-    @asynccontextmanager
-    async def borrowed(self, token: str) -> AsyncIterator[Hold]:
-        """A checked-out session for requests of this process, as long as the block lasts; it stays checked out.
-
-        Raises:
-            LeaseLostError: it is over, or somebody else's.
-        """
-        await self.extend(token)
-        hold = self._held(Hold(f"lease~{token}", Lease.of(token)), Taken(Lease.of(token)))
+    def take_over(self, owner: str, lease: Lease) -> Hold:
+        """Keep a lease alive here that somebody elsewhere has; the other way round is :meth:`hand_over`."""
+        hold = self._held(Hold(owner, lease), Taken(lease))
         hold.stored = False  # its first request may be yet to come
-        try:
-            yield hold
-        finally:
-            if self._holds.get(hold.owner) is hold:
-                self._let_go(hold.owner)
+        return hold
 
-    async def extend(self, token: str) -> float:
-        """Hold a checked-out session for longer: the POSIX time at which it ends now.
-
-        Raises:
-            LeaseLostError: it is over, or somebody else's.
-        """
-        backend = await self._open()
-        if not (await backend.extend([Lease.of(token)]))[0]:
-            raise LeaseLostError(f"the lease of a session of {self._site} is over")
-        return time.time() + self.terms.lease
-
-    async def check_in(self, token: str, *, good: int = 0, bad: int = 0, quarantine: str | None = None) -> None:
-        """Give a checked-out session back, or take it out of use for the reason in ``quarantine``.
-
-        Raises:
-            LeaseLostError: it is over, or somebody else's.
-        """
-        backend, lease = await self._open(), Lease.of(token)
-        if quarantine is None:
-            counted, dropped = await backend.put(lease, good=good, bad=bad)
-        else:
-            counted, gone = await backend.quarantine(lease, quarantine)
-            dropped = (lease.session_id,) if gone else ()
+    async def came_back(self, dropped: tuple[str, ...] = ()) -> None:
+        """Something was given back: those who wait look at once; what the pool has dropped is forgotten."""
         for session_id in dropped:
             await self._forget(session_id)
-        self._freed()
-        if not counted:
-            raise LeaseLostError(f"the lease of a session of {self._site} is over")
+        for line in self._lines.values():
+            line.freed()
 
     # ── the process's part ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -415,58 +344,33 @@ class SessionPool:
 
     async def _open(self, *, enter: bool = True) -> PoolBackend:
         async with self._opening:
-            if self._backend is None:
+            if self._backend is None or self._heart is None:
                 self._backend = await self._make()
-            if enter and self._entered == -math.inf:
-                await self._backend.enter(self.worker)
-                self._entered = time.monotonic()
-            if self._beating is None or self._beating.done():
-                self._beating = asyncio.get_running_loop().create_task(self._beat())
+                self._heart = Heartbeat(self._backend, self.terms, self.worker, self._holds, self._lost)
+            if enter:
+                await self._heart.enter()
+            self._heart.start()
             return self._backend
 
-    async def _beat(self) -> None:
-        """Say every now and then what is held here; unheard of, it goes to others."""
-        while True:
-            await asyncio.sleep(min(self.terms.lease / 3, WORKER_SPAN / 3))
-            try:
-                await self._extend_all()
-                if -math.inf < self._entered < time.monotonic() - WORKER_SPAN / 3 and self._backend is not None:
-                    await self._backend.enter(self.worker)
-                    self._entered = time.monotonic()
-            except Exception as exc:  # noqa: BLE001  # whatever it is, the next beat may be better
-                logger.warning("leases of sessions of %s are not extended: %s", self._site, exc)
-
-    async def _extend_all(self) -> None:
-        backend, old = self._backend, time.monotonic() - self.terms.hold
-        assert backend is not None
-        alive = [hold for hold in self._holds.values() if hold.users or (hold.used > old and not hold.brief)]
-        leased = [hold for hold in alive if not hold.locks]
-        counted = dict(zip(map(id, leased), await backend.extend([hold.lease for hold in leased]), strict=True))
-        for hold in alive:
-            good = await backend.keep(hold.lease) if hold.locks else counted[id(hold)]
-            if not good and self._holds.get(hold.owner) is hold:
-                # where nothing is under way its owner may have gone on in another process
-                level = logging.WARNING if hold.users else logging.DEBUG
-                logger.log(level, "session %s of %s is no longer ours", hold.lease.session_id, self._site)
-                self._count(f"pool/{self._site}/{'lost' if hold.users else 'passed_on'}")
-                self._let_go(hold.owner)
+    def _lost(self, hold: Hold) -> None:
+        # where nothing is under way its owner may have gone on in another process
+        level = logging.WARNING if hold.users else logging.DEBUG
+        logger.log(level, "session %s of %s is no longer ours", hold.lease.session_id, self._site)
+        self._count(f"pool/{self._site}/{'lost' if hold.users else 'passed_on'}")
+        self.hand_over(hold.owner)
 
     async def close(self) -> None:
         """Give back all that is held here, and leave."""
         for owner in list(self._holds):
             await self.release(owner)
-        if self._beating is not None:
-            self._beating.cancel()
-            await asyncio.wait([self._beating])
-            self._beating = None
         if self._tasks:
             await asyncio.wait(self._tasks)
-        if self._backend is not None and self._entered > -math.inf:
+        if self._heart is not None:
             try:
-                await self._backend.leave(self.worker)
+                await self._heart.stop()
             except _AWAY as exc:
                 logger.info("%s", exc)
-        self._backend, self._entered = None, -math.inf
+        self._backend = self._heart = None
 
     async def _surely(self, work: Awaitable[bool]) -> None:
         """Done to its end, whoever is cancelled."""

@@ -7,12 +7,16 @@ import json
 from itertools import pairwise
 
 import pytest
+from scrapy import signals
 
+from fetchworker.contracts import Call, Fetch, Paged, Parsed
 from fetchworker.demo.lab import lab_app, redirect, text
 from fetchworker.download.wire import WIRE
 from fetchworker.errors import BrokenChainError, SessionBusyError, SessionError, SessionExhaustedError
+from fetchworker.items import Page, Post
 from fetchworker.middlewares.poolwarm import pause_after
 from fetchworker.sessions.poolkeys import jar_of
+from fetchworker.spiders.base import operation
 
 POOL = {"max_total": 2, "max_idle": 2, "wait": 10}
 
@@ -207,6 +211,18 @@ async def test_an_exclusive_session_has_one_owner(drive):
         assert await site.stored("ann"), "a lock that ends leaves the session"
 
 
+async def test_a_session_whose_exit_is_gone_is_dropped_and_its_exit_never_changes(drive):
+    async with drive(pool=POOL, proxies=2, proxy="required") as site:
+        first = session_of(await site.get("/echo"))
+        site.runtime.proxies._proxies = {
+            name: proxy for name, proxy in site.runtime.proxies._proxies.items() if name != first.proxy_id
+        }
+        second = session_of(await site.get("/echo"))
+        assert second.id != first.id
+        assert second.proxy_id not in (None, first.proxy_id)
+        assert [one.id for one in await standings(site)] == [second.id]
+
+
 async def test_redirects_of_a_scope_stay_with_it(drive):
     async with drive(
         lambda request: redirect("/cookies") if request.path == "/go" else lab_app(request), pool=POOL
@@ -260,3 +276,55 @@ def test_pauses_between_warm_ups_grow_up_to_a_limit():
     assert pauses[1] > 0
     assert all(later >= earlier for earlier, later in pairwise(pauses))
     assert max(pauses) == pauses[-1] == 600
+
+
+# A chain
+
+
+class Feed(Paged):
+    who: str
+
+
+def parse_feed(page, call):
+    cursor = "2" if call.page == 1 else None
+    end = Page.draft(next_cursor=cursor, total=2, exhausted=cursor is None, url=page.url)
+    return Parsed([Post.draft(id=f"{call.page}", url=page.url), end], cursor, {})
+
+
+async def test_a_chain_that_is_refused_begins_again_with_another_session(drive, driven):
+    class ChainSpider(driven):
+        name = "instagram"
+
+        @operation(parse=parse_feed, params=Feed, default_for=("who",), counts="post", session_scope="chain")
+        def feed(self, call: Call[Feed]):
+            yield Fetch("page", f"https://lab.example/feed/{call.cursor or 1}")
+
+    visits, refused = [], []
+
+    def app(request):
+        who = request.header("cookie") or f"v={len(visits)}"
+        visits.append((who, request.path))
+        if request.path == "/feed/2" and not refused:
+            refused.append(who)
+            return text("", 999)
+        return text("ok", headers=[("Set-Cookie", who)])
+
+    async with drive(app, pool=POOL, spider=ChainSpider) as site:
+        items = []
+
+        def keep(item):
+            items.append(item)
+
+        site.crawler.signals.connect(keep, signals.item_scraped)
+        spider = site.crawler.spider
+        site.crawler.engine.crawl(spider.request(spider.make_resolver().arguments({"who": "ada"})))
+
+        async def over():
+            return site.paths.count("/feed/2") == 2 and sorted(await states(site)) == ["idle", "quarantined"]
+
+        await until(over)
+        assert [path for _, path in visits] == ["/feed/1", "/feed/2", "/feed/1", "/feed/2"]
+        assert len({who for who, _ in visits[:2]}) == len({who for who, _ in visits[2:]}) == 1
+        assert visits[0][0] != visits[2][0], "another visitor from the first page on"
+        assert [item.id for item in items if item.kind == "post"] == ["1", "2"]
+        assert site.stats["fetchworker/chain_begun_again/instagram/feed"] == 1

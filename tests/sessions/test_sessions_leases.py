@@ -25,6 +25,7 @@ from fetchworker.sessions.leases import SessionPool
 from fetchworker.sessions.pool import PoolTerms
 from fetchworker.sessions.poolmemory import MemoryPool
 from fetchworker.sessions.poolredis import RedisPool
+from fetchworker.sessions.remote import RemoteLeases
 
 TAKER = Path(__file__).with_name("_taker.py")
 TERMS = PoolTerms(max_total=1, max_idle=1, wait=5, lease=30)
@@ -105,7 +106,7 @@ async def test_nobody_waits_when_the_crawl_ends(make):
         waiting = asyncio.create_task(pool.take("main", "late"))
         await until(lambda: pool.waits() == 1)
         ends.append(1)
-        pool._freed()
+        await pool.came_back()
         with pytest.raises(UnfinishedError):
             await waiting
 
@@ -143,6 +144,7 @@ async def test_a_lease_that_comes_too_late_for_who_asked_goes_back(make):
     let_go.set()
     await until(lambda: not pool._tasks)
     assert (await backend.counts("main")).idle == 1
+    assert not pool._taking, "nothing is left of who is gone"
 
 
 async def test_leases_of_those_who_work_are_kept_alive_and_others_lapse(make):
@@ -154,7 +156,7 @@ async def test_leases_of_those_who_work_are_kept_alive_and_others_lapse(make):
     busy.users += 1
     for _ in range(5):
         now[0] += 0.5
-        await pool._extend_all()
+        await pool._heart.beat()
     assert pool.held("busy") is busy
     assert pool.held("call") is call, "a call between two requests"
     assert await backend.extend([tried.lease]) == [False], "a try that has nothing under way"
@@ -187,16 +189,17 @@ async def test_sessions_that_are_dropped_are_forgotten(make):
 
 async def test_a_holder_elsewhere_has_a_token(make):
     pool = make()
-    token, ends = await pool.check_out()
-    assert (await pool.extend(token)) >= ends
+    remote = RemoteLeases(pool)
+    token, ends = await remote.check_out()
+    assert (await remote.extend(token)) >= ends
     with pytest.raises(SessionExhaustedError):
-        await pool.check_out(wait=0)
-    await pool.check_in(token, good=1)
-    for late in (pool.check_in(token), pool.extend(token), pool.check_in("nonsense")):
+        await remote.check_out(wait=0)
+    await remote.check_in(token, good=1)
+    for late in (remote.check_in(token), remote.extend(token), remote.check_in("nonsense")):
         with pytest.raises(LeaseLostError):
             await late
-    token, _ = await pool.check_out(owner="client-7")
-    await pool.check_in(token, quarantine="a puzzle")
+    token, _ = await remote.check_out(owner="client-7")
+    await remote.check_in(token, quarantine="a puzzle")
     (one,) = await (await pool.open()).standings()
     assert (one.state, one.reason) == ("quarantined", "a puzzle")
 

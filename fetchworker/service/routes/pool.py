@@ -14,10 +14,10 @@ from fetchworker.service.models import read_body
 from fetchworker.service.responses import failures, json_response, takes
 from fetchworker.sessions.pool import Lease
 from fetchworker.sessions.poolkeys import MAIN
+from fetchworker.sessions.remote import RemoteLeases
 
 if TYPE_CHECKING:
     from fetchworker.service.state import Service
-    from fetchworker.sessions.leases import SessionPool
 
 _SECONDS = 300.0
 Site = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,40}$", description="whose pool it is")]
@@ -104,25 +104,25 @@ async def _acted(service: Service, request: Request, site: str, act: Any, told: 
     async with service.call(request, site=site, operation="pool", timeout=_SECONDS):
         served, _ = await service.crawlers.get(site)
         assert served.runtime
-        answer: Response = await act(served.runtime.leases, site, told)
+        answer: Response = await act(RemoteLeases(served.runtime.leases), site, told)
         return answer
 
 
-async def _lease(pool: SessionPool, site: str, told: LeaseBody) -> Response:
+async def _lease(pool: RemoteLeases, site: str, told: LeaseBody) -> Response:
     token, until = await pool.check_out(told.jar, wait=told.wait)
     return _view(site, token, until)
 
 
-async def _extend(pool: SessionPool, site: str, told: ExtendBody) -> Response:
+async def _extend(pool: RemoteLeases, site: str, told: ExtendBody) -> Response:
     return _view(site, told.lease, await pool.extend(told.lease))
 
 
-async def _release(pool: SessionPool, _: str, told: ReleaseBody) -> Response:
+async def _release(pool: RemoteLeases, _: str, told: ReleaseBody) -> Response:
     await pool.check_in(told.lease, good=told.good, bad=told.bad)
     return _nothing()
 
 
-async def _quarantine(pool: SessionPool, _: str, told: QuarantineBody) -> Response:
+async def _quarantine(pool: RemoteLeases, _: str, told: QuarantineBody) -> Response:
     await pool.check_in(told.lease, quarantine=told.reason)
     return _nothing()
 
