@@ -22,6 +22,7 @@
     ├── ItemInvalidError            an item breaks the item contract
     ├── BrokenChainError            the identity of a chain was refused: the chain begins again
     ├── UnfinishedError             the crawl was ended before the call was done (UNFINISHED)
+    ├── BilledUsageError            a provider of proxies does not tell what it billed
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
     │   └── RefusedError            the database works, and will not take these values
@@ -194,6 +195,10 @@ class UnfinishedError(FetchworkerError):
     """The crawl was ended from outside, or gave up, before a call was done: nothing is wrong with the call."""
 
     type = "UNFINISHED"
+
+
+class BilledUsageError(FetchworkerError):
+    """A provider's usage API cannot be reached, refuses our key, asks to wait, or answers otherwise than documented."""
 
 
 class ExportError(FetchworkerError):

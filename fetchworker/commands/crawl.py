@@ -23,6 +23,9 @@ _LOST = ("fetchworker/lines_lost", "feedexport/failed_count/")
 
 FAILED = 1
 BAD_USE = 2
+OVER_BUDGET = 3
+#: the finish reason of a crawl that used up its site's budget
+_BUDGET = "budget"
 
 
 class Command(ScrapyCrawl):
@@ -37,7 +40,8 @@ class Command(ScrapyCrawl):
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
             "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
             "1 failed (also: every request failed, or an output was not written whole), 2 wrong arguments or "
-            "configuration, or an output that cannot be written."
+            "configuration, or an output that cannot be written, 3 the site's budget of bytes for today is used up: "
+            "what is not done is kept."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -51,6 +55,8 @@ class Command(ScrapyCrawl):
         self._tell_killed()
         if self.exitcode == 0 and any(not _succeeded(crawler) for crawler in self._crawlers):
             self.exitcode = FAILED
+        if any(crawler.stats.get_value("finish_reason") == _BUDGET for crawler in self._crawlers):
+            self.exitcode = OVER_BUDGET
 
     def _tell_killed(self) -> None:
         """A crawl that was forced to stop has not closed: what it leaves is written down here."""

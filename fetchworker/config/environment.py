@@ -187,6 +187,13 @@ class Environment(Serving):
         description="the seconds that an unused session is kept",
         examples=["86400"],
     )
+    usage_ttl: int = Field(
+        default=34_560_000,
+        ge=86_400,
+        le=1 << 40,
+        description="the whole seconds that the usage of a day is kept",
+        examples=["34560000"],
+    )
     contact_data: bool = Field(
         default=False,
         description="true to keep mail addresses and telephone numbers that pages show, or false",
@@ -217,6 +224,12 @@ class Environment(Serving):
         default=None,
         description="the access token for the official API of the Ad Library",
         examples=["EAAB…"],
+    )
+    evomi_api_key: SecretStr | None = Field(
+        default=None, description="the key of Evomi's public API", examples=["0a1b2c…"]
+    )
+    decodo_api_key: SecretStr | None = Field(
+        default=None, description="the key of Decodo's public API", examples=["0a1b2c…"]
     )
     media: bool = Field(default=False, description="true to fetch the media of items, or false", examples=["true"])
     media_store: SecretStr | None = Field(
@@ -277,8 +290,8 @@ class Environment(Serving):
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
         urls = (self.redis_url, self.database_url, self.media_store)
         found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
-        if self.meta_access_token is not None:
-            found.add(self.meta_access_token.get_secret_value())
+        keys = (self.meta_access_token, self.evomi_api_key, self.decodo_api_key)
+        found |= {key.get_secret_value() for key in keys if key is not None}
         return frozenset(found)
 
     def secret(self, name: str) -> str:

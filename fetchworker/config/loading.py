@@ -33,12 +33,14 @@ _PROXIES_FILE = f"{PREFIX}PROXIES_FILE"
 _HOST_MAP = f"{PREFIX}HOST_MAP"
 _DATABASE = f"{PREFIX}DATABASE_URL"
 _MEDIA = f"{PREFIX}MEDIA_STORE"
+_KEYS = (f"{PREFIX}META_ACCESS_TOKEN", f"{PREFIX}EVOMI_API_KEY", f"{PREFIX}DECODO_API_KEY")
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 _FIELDS = {PREFIX + field.upper(): field for field in Environment.model_fields}
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
 _HIDDEN = frozenset(
-    {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "serve_keys"}
+    {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}
+    | {"serve_keys"}
     | {"host_map", "egress_allow", "egress_ports"}
 )
 
@@ -182,6 +184,6 @@ def _secrets_shown(over: Mapping[str, str]) -> list[tuple[str, str]]:
     faults = []
     if not over.get(_PROXIES, "@").startswith("@"):
         faults.append((_PROXIES, f"{why}, or name a file with -s {_PROXIES_FILE}=proxies.txt"))
-    faults += [(name, why) for name in (f"{PREFIX}META_ACCESS_TOKEN",) if name in over]
+    faults += [(name, why) for name in _KEYS if name in over]
     urls = [name for name in (_REDIS, PLAIN_REDIS_URL, _DATABASE, _MEDIA) if passwords(over.get(name, ""))]
     return faults + [(name, f"with a password {why}") for name in urls]

@@ -54,6 +54,7 @@ RETRIED = (
 )
 #: meta keys of one call's own wishes: how many tries follow the first, and statuses that are as good as 200
 RETRIES, ACCEPT = "fw_retries", "fw_accept"
+_BAD = 400  # the first status that says so
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 
 
@@ -92,6 +93,8 @@ class OutcomeMiddleware:
             return await self._media(request, response, wire)
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
+        if wire is not None:
+            wire.judge(verdict.outcome.value)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
         if verdict.outcome is Outcome.CHALLENGE:
@@ -118,6 +121,8 @@ class OutcomeMiddleware:
     async def _media(self, request: Request, response: Response, wire: Wire | None) -> Response | Request:
         """Media are no pages: nothing is learnt from them, and what to make of a status is the pipeline's to say."""
         config = self._runtime.config
+        if wire is not None:
+            wire.judge(Outcome.OK.value if response.status < _BAD else Outcome.ERROR.value)
         plan = plan_media(
             response.status, tries=_tries(request), retries=config.retries, backoff=config.backoff,
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing

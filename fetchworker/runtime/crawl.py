@@ -35,6 +35,7 @@ from fetchworker.runtime.parts import (
     load_configuration,
     proxy_manager,
     shared_turns,
+    usage_keeper,
 )
 from fetchworker.runtime.pools import Identities, session_pool, session_store
 from fetchworker.runtime.queue import RedisQueue
@@ -43,6 +44,7 @@ from fetchworker.sessions.live import LiveSessions
 from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
+from fetchworker.usage import SiteSpending
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +84,8 @@ class Runtime:
         config: the site's entry.
         profile: the browser of identities made from now on.
         pace: when requests may start.
+        usage: what the wire has carried, and for whom.
+        spending: what the site may still cost today.
         limit: the permits that all processes together share; None where there is no limit.
         waits: requests between two tries.
         origins: who fetched the pages of the items that are on their way, where media are fetched.
@@ -101,6 +105,8 @@ class Runtime:
         self.proxies = proxy_manager(environment)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
+        self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
+        self.spending = SiteSpending(site, config.budget, self.usage.spent)
         self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
@@ -134,6 +140,7 @@ class Runtime:
             crawler.signals.connect(settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
+        crawler.signals.connect(runtime.usage.finish, signals.spider_closed)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
 
@@ -176,6 +183,7 @@ class Runtime:
         self.records.close()
         if "leases" in self.__dict__:
             await self.leases.close()
+        await self.usage.finish()  # what came after the spider was closed
         if self.pace.turns is not None:
             await self.pace.turns.close()
         if self.limit is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from fetchworker.limiter import Ceiling, Limiter, MemoryLimits, Starts
 from fetchworker.pace import Turns
 from fetchworker.proxies import ProxyManager
 from fetchworker.telemetry.redaction import register_secret
+from fetchworker.usage import Keeper, Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -175,6 +177,31 @@ def _redis_pace(site: str, redis: Callable[[], Awaitable[Client]]) -> SharedPace
     from fetchworker.pace._redis import RedisPace  # noqa: PLC0415  # Redis's library is heavy to import
 
     return RedisPace(site, redis)
+
+
+def usage_keeper(
+    environment: Environment,
+    redis: Callable[[], Awaitable[Client]],
+    count: Callable[[str, int], None],
+    *,
+    site: str,
+    queued: bool,
+) -> Keeper:
+    """What keeps the crawl's usage: in Redis where there is one, else in this process alone.
+
+    Args:
+        environment: tells whether a Redis is configured, and how long a day is kept.
+        redis: gives the crawl's client.
+        count: adds to a stat under ``fetchworker/``.
+        site: the spider's name.
+        queued: whether the crawl's requests are in Redis.
+    """
+    if not queued and environment.redis_url is None:
+        return Keeper(Ledger(), None, count)
+    from fetchworker.usage._redis import RedisUsage  # noqa: PLC0415  # Redis's library is heavy to import
+
+    shelf = RedisUsage(site, secrets.token_hex(6), redis, keep=environment.usage_ttl)
+    return Keeper(Ledger(), shelf, count)
 
 
 def global_limit(environment: Environment, redis: Callable[[], Awaitable[Client]]) -> Starts | None:

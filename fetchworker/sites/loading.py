@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from fetchworker.errors import ConfigError
 from fetchworker.sites import yamlfile
+from fetchworker.sites.budget import Budget
 from fetchworker.sites.model import Backoff, SiteConfig, Sites
 from fetchworker.sites.pooling import Pool
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 _SITE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = ("defaults", "sites")
-_SECTIONS: dict[str, type[BaseModel]] = {"backoff": Backoff, "pool": Pool}
+#: keys of a site that hold mappings
+_SECTIONS: dict[str, type[BaseModel]] = {"backoff": Backoff, "budget": Budget, "pool": Pool}
 _LONG = 60  # characters of a wrong value that an error shows
 
 Faults = dict["KeyPath", str]

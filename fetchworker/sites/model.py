@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from fetchworker.sites.budget import Budget  # noqa: TC001  # pydantic reads it
 from fetchworker.sites.pooling import Pool  # noqa: TC001  # pydantic reads it
 from fetchworker.sites.section import Section
 
@@ -102,6 +103,15 @@ class SiteConfig(Section):
     allowed_hosts: Annotated[tuple[str, ...], Field(strict=False, min_length=1), AfterValidator(_hosts)] | None = Field(
         default=None, description="a list of host names that requests may go to, subdomains included (unset: any)"
     )
+    budget: Budget | None = Field(
+        default=None, description="a mapping of bytes_per_day, on_exceeded, tiers (unset: no limit)"
+    )
+
+    @model_validator(mode="after")
+    def _payable(self) -> Self:
+        if self.budget is not None and self.budget.on_exceeded == "down_tier" and self.proxy == "none":
+            raise ValueError("budget.on_exceeded down_tier with proxy none has no tier to go down to; write stop")
+        return self
 
 
 class Sites(Mapping[str, SiteConfig]):

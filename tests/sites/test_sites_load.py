@@ -98,6 +98,7 @@ def test_every_key_can_be_written(write):
                 pool: {min_idle: 1, max_idle: 2, max_total: 3}
                 accept_language: "de-DE,de;q=0.9, en;q=0.8"
                 allowed_hosts: [shop.test, cdn.shop.test]
+                budget: {bytes_per_day: 2 GiB, on_exceeded: down_tier, tiers: {residential: 1 GiB}}
             """
         )
     )
