@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: the name by which Redis is known everywhere else; the same as FETCHWORKER_REDIS_URL
 PLAIN_REDIS_URL = "REDIS_URL"
 
+#: the name by which the drain's time is known elsewhere; the same as FETCHWORKER_SHUTDOWN_DRAIN_SECONDS, which wins
+PLAIN_DRAIN = "SHUTDOWN_DRAIN_SECONDS"
+
 _REDIS = f"{PREFIX}REDIS_URL"
 _PROXIES = f"{PREFIX}PROXIES"
 _PROXIES_FILE = f"{PREFIX}PROXIES_FILE"
@@ -38,6 +41,7 @@ _FIELDS = {PREFIX + field.upper(): field for field in Environment.model_fields}
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
 _HIDDEN = frozenset(
     {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}
+    | {"serve_keys"}
     | {"host_map", "egress_allow", "egress_ports"}
 )
 
@@ -96,11 +100,13 @@ class _MappingSource(EnvSettingsSource):
 
 
 def _is_ours(name: str) -> bool:
-    return name == PLAIN_REDIS_URL or name.upper().startswith(PREFIX)
+    return name in (PLAIN_REDIS_URL, PLAIN_DRAIN) or name.upper().startswith(PREFIX)
 
 
 def _ours(values: Mapping[str, str]) -> dict[str, str]:
-    return {name.upper(): text for name, value in values.items() if _is_ours(name) and (text := value.strip())}
+    found = {name.upper(): text for name, value in values.items() if _is_ours(name) and (text := value.strip())}
+    drain = found.pop(PLAIN_DRAIN, None)
+    return {PREFIX + PLAIN_DRAIN: drain} | found if drain else found
 
 
 def _as_text(value: Any) -> str:

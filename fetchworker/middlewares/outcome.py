@@ -30,6 +30,7 @@ from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
+from fetchworker.outcomes.taxonomy import REFUSALS
 from fetchworker.proxies import ProxyResult
 from fetchworker.runtime import Runtime
 from fetchworker.telemetry.attribution import bound, from_meta
@@ -57,6 +58,8 @@ FREE = "fw_free_tries"
 #: so many tries may go uncounted while there are exits (an address that every proxy refuses must come to an end), and
 #: while there are none
 FEW_FREE, MANY_FREE = 5, 1000
+#: meta keys of one call's own wishes: how many tries follow the first, and statuses that are as good as 200
+RETRIES, ACCEPT = "fw_retries", "fw_accept"
 _BAD = 400  # the first status that says so
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 
@@ -111,8 +114,8 @@ class OutcomeMiddleware:
                 wire.session.tokens.update(self._extract(page))
                 await runtime.keep(request.meta.get("fw_session"), wire.session)
             return response
-        if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
-            return response  # what asks for it (robots.txt, say) takes absence for an answer
+        if _is_welcome(request, response, verdict):
+            return response
         plan = self._plan(request, verdict, wire, blamed=blamed)
         plan = self._escalate(request, verdict, wire if blamed else None, plan)
         self._pause(request, verdict, wire)
@@ -151,7 +154,7 @@ class OutcomeMiddleware:
         return plan_verdict(
             verdict,
             tries=_tries(request),
-            retries=config.retries,
+            retries=request.meta.get(RETRIES, config.retries),
             backoff=config.backoff,
             rotates=blamed and config.on_block == "rotate",
             elsewhere=other_exit and runtime.exits.any_usable(),
@@ -195,7 +198,7 @@ class OutcomeMiddleware:
         else:
             plan = plan_error(
                 tries=_tries(request),
-                retries=runtime.config.retries,
+                retries=request.meta.get(RETRIES, runtime.config.retries),
                 backoff=runtime.config.backoff,
                 proxied=wire is not None and wire.proxy is not None and not media,
                 auth=auth,
@@ -226,7 +229,7 @@ class OutcomeMiddleware:
     def _plan_exhausted(self, request: Request) -> Plan:
         """Wait for the first proxy that ends its rest, when that is soon enough."""
         config, soon = self._runtime.config, self._runtime.next_proxy_in()
-        if soon is None or soon > config.backoff.max or _tries(request) > config.retries:
+        if soon is None or soon > config.backoff.max or _tries(request) > request.meta.get(RETRIES, config.retries):
             return Plan("fail")
         return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))
 
@@ -278,6 +281,13 @@ def _tries(request: Request) -> int:
     """Tries made, the present one included."""
     tries: int = request.meta.get("fw_tries", 1)
     return tries
+
+
+def _is_welcome(request: Request, response: Response, verdict: Verdict) -> bool:
+    """Whether the asker takes for an answer what is none for others."""
+    if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
+        return True  # robots.txt, say
+    return response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS
 
 
 def _next_try(request: Request, plan: Plan, signs: Sequence[str]) -> Request:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from fetchworker.outcomes.breaker import RuleBreaker
     from fetchworker.proxies import Proxy, ProxyResult
     from fetchworker.redis import Client
+    from fetchworker.sessions import SessionStore
     from fetchworker.sessions.leases import SessionPool
     from fetchworker.sites import SiteConfig
 
@@ -69,6 +70,8 @@ logger = logging.getLogger(__name__)
 STORING_ITEMS = 8
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
+#: the meta key of a list: what the request ends with goes there, to whoever waits for it, and not to the failures' file
+HEARD = "fw_heard"
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
 _COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
@@ -115,6 +118,7 @@ class Runtime:
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
         self._sessions: LiveSessions | None = None
+        self._store: SessionStore | None = None
         self._redis: Client | None = None
         self._queue: RedisQueue | None = None
         self._redis_lock = asyncio.Lock()
@@ -258,9 +262,20 @@ class Runtime:
     async def sessions(self) -> LiveSessions:
         """The stored sessions in use here."""
         if self._sessions is None:
-            store = await session_store(self)
+            store = await self.session_store()
             self._sessions = self._sessions or LiveSessions(store)
         return self._sessions
+
+    async def session_store(self) -> SessionStore:
+        """Where sessions with a name are kept."""
+        if self._store is None:
+            made = await session_store(self)
+            self._store = self._store or made
+        return self._store
+
+    def hold_sessions(self, sessions: LiveSessions) -> None:
+        """Take these for the sessions in use here, before the first one is asked for."""
+        self._sessions = sessions
 
     async def keep(self, name: str | None, session: Session) -> None:
         """Store what changed in a session that was given back."""
@@ -375,6 +390,9 @@ class Runtime:
         meta = request.meta
         if LEASE in meta and isinstance(error, UnfinishedError):
             self._crawler.signals.send_catch_log(not_done, request=request, error=error)  # the queue takes it back
+            return
+        if HEARD in meta:
+            meta[HEARD].append(error)
             return
         record = failure_record(request, error, self.site, downloaded=page is not None)
         record["evidence_file"] = meta.get("fw_evidence")

@@ -320,6 +320,12 @@ class SessionPool:
             del self._taking[owner]
         return hold
 
+    def take_over(self, owner: str, lease: Lease) -> Hold:
+        """Keep a lease alive here that somebody elsewhere has; the other way round is :meth:`hand_over`."""
+        hold = self._held(Hold(owner, lease), Taken(lease))
+        hold.stored = False  # its first request may be yet to come
+        return hold
+
     async def came_back(self, dropped: tuple[str, ...] = ()) -> None:
         """Something was given back: those who wait look at once; what the pool has dropped is forgotten."""
         for session_id in dropped:

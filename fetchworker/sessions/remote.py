@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fetchworker.errors import LeaseLostError
@@ -11,6 +12,9 @@ from fetchworker.sessions.pool import Lease
 from fetchworker.sessions.poolkeys import MAIN
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fetchworker.sessions.hold import Hold
     from fetchworker.sessions.leases import SessionPool
 
 
@@ -47,6 +51,21 @@ class RemoteLeases:
         if not (await (await self._pool.open()).extend([lease]))[0]:
             raise LeaseLostError(f"the lease of session {lease.session_id} is over")
         return time.time() + self._pool.terms.lease
+
+    @asynccontextmanager
+    async def borrowed(self, token: str) -> AsyncIterator[Hold]:
+        """A session for requests of this process, as long as the block lasts; it stays with its holder.
+
+        Raises:
+            LeaseLostError: the lease is over, or somebody else's.
+        """
+        await self.extend(token)
+        hold = self._pool.take_over(f"lease~{token}", Lease.of(token))
+        try:
+            yield hold
+        finally:
+            if self._pool.held(hold.owner) is hold:
+                self._pool.hand_over(hold.owner)
 
     async def check_in(self, token: str, *, good: int = 0, bad: int = 0, quarantine: str | None = None) -> None:
         """Give a session back, or take it out of use for the reason in ``quarantine``.

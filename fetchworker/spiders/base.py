@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from fetchworker.download.wire import Wire
     from fetchworker.items import Item
+    from fetchworker.runtime import Identities
     from fetchworker.sites import SiteConfig
 
 __all__ = ["SiteSpider", "operation"]
@@ -71,9 +72,11 @@ class SiteSpider(Spider):
         scripts: how the site's script files tell ids of stored queries, None where no such ids are.
         gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
         callbacks: the names of methods that requests in the shared queue may call.
+        verb: the method of its routes in the HTTP service.
         compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
     """
 
+    verb: ClassVar[Literal["GET", "POST"]] = "GET"
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
     scripts: ClassVar[Scripts | None] = None
@@ -148,10 +151,15 @@ class SiteSpider(Spider):
 
     def request(self, started: Started) -> Request:
         """The first request of a call."""
-        assert self.runtime
         operation = self.operations[started.call.operation]
-        identity = identity_of(operation, started, self.name, self.runtime.identities)
+        identity = identity_of(operation, started, self.name, self.identities)
         return self._request(started.call, 0, identity, priority=started.priority)
+
+    @property
+    def identities(self) -> Identities:
+        """What the names of sessions depend on."""
+        assert self.runtime
+        return self.runtime.identities
 
     def _request(self, call: Call[Any], strategy: int, identity: Mapping[str, Any], *, priority: int = 0) -> Request:
         fetches = self.ways(call)

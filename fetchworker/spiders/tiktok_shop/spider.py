@@ -18,6 +18,7 @@ class TiktokShopSpider(SiteSpider):
     """Products, reviews and searches, as a visitor without an account sees them."""
 
     name = "tiktok_shop"
+    verb = "POST"  # a call is a chain of pages in one session, paid for by each
 
     @classmethod
     def visits(cls, url: str) -> Sequence[Fetch]:  # noqa: ARG003  # the same for all addresses
