@@ -133,7 +133,7 @@ class Ladder:
 
     def affords(self, tier: str) -> bool:
         """Whether the budget lets one more request go by the tier."""
-        if self._at(tier) == 0:
+        if not self.is_above(tier):
             return True
         policy = self._policy
         if policy.requests is not None and self._escalated >= policy.requests:
@@ -142,9 +142,13 @@ class Ladder:
             return False
         return self._spending.may_use(self._site, tier)
 
+    def is_above(self, tier: str | None) -> bool:
+        """Whether it is another tier than the first."""
+        return self._at(tier) > 0
+
     def used(self, tier: str | None) -> None:
         """A request goes out by the tier."""
-        self._escalated += self._at(tier) > 0
+        self._escalated += self.is_above(tier)
 
     def passed(self, tier: str | None) -> None:
         """An answer by the tier was no block."""

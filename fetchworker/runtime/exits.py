@@ -72,6 +72,13 @@ class SiteExits:
         found = (self._manager.pick(self._site, tier=name) for name in self._ladder.ways(tier))
         return next((proxy for proxy in found if proxy is not None), None)
 
+    def above(self, tier: str | None = None) -> str | None:
+        """The tier of the next request's exit when it is above the first one; ``tier``: as of :meth:`pick`."""
+        if self._ladder is None:
+            return None
+        name = self._ladder.ways(tier)[0]
+        return name if self._ladder.is_above(name) else None
+
     def must_leave(self, proxy_id: str) -> bool:
         """Whether a session's exit is gone from the list, or out of use while another one could be had."""
         if self._manager.get(proxy_id) is None:

@@ -135,6 +135,16 @@ async def test_another_block_leads_up_this_request_and_the_site_stays(drive):
         assert (await site.stored("ann")).proxy_id.startswith("decodo.residential.")
 
 
+async def test_pooled_sessions_of_a_better_tier_are_apart(drive):
+    pool = {"pool": {"max_total": 4}}
+    async with drive(wary(), gateways=TWO, proxy="required", proxy_tiers=TIERS, **pool) as site:
+        for _ in range(2):
+            await site.get("/")
+        assert [tier_of(request) for request in site.requests] == ["datacenter", *["residential"] * 2]
+        standing = await (await site.runtime.leases.open()).standings()
+        assert sorted((one.jar, one.uses) for one in standing) == [("main", 1), ("main_residential", 2)]
+
+
 async def test_the_budget_ends_the_climb_and_the_failure_tells_the_tier(drive):
     budget = {"tier_budget": {"requests": 2}, "retries": 1}
     async with drive(wary(), gateways=TWO, proxy="required", proxy_tiers=TIERS, **budget) as site:
