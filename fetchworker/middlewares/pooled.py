@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -119,9 +120,10 @@ class PooledSessions:
         hold.users += 1
         try:
             sessions = await runtime.sessions()
-            session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
+            mint = partial(runtime.mint, name, request.meta.get("fw_tier"))
+            session = await sessions.acquire(runtime.site, name, mint)
             if unfit(session):
-                session = await sessions.rotate(runtime.site, name, session, lambda: runtime.mint(name))
+                session = await sessions.rotate(runtime.site, name, session, mint)
             return session  # noqa: TRY300  # what may fail is above
         except BaseException:
             hold.users -= 1
@@ -172,8 +174,8 @@ class PooledSessions:
         runtime, name, hold = self._runtime, request.meta.get("fw_session"), self._hold(request)
         if hold is None:
             if rotates and name and wire is not None and jar_of(name) is None:
-                sessions = await runtime.sessions()
-                await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
+                sessions, tier = await runtime.sessions(), request.meta.get("fw_tier")
+                await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name, tier))
                 runtime.count(f"rotated/{runtime.site}")
             return
         if rotates:
