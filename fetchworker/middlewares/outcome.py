@@ -108,9 +108,7 @@ class OutcomeMiddleware:
                 wire.session.tokens.update(self._extract(page))
                 await runtime.keep(request.meta.get("fw_session"), wire.session)
             return response
-        if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
-            return response  # what asks for it (robots.txt, say) takes absence for an answer
-        if response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS:
+        if _answers(request, response, verdict):
             return response
         plan = self._plan(request, verdict, wire, blamed=blamed)
         self._pause(request, verdict, wire)
@@ -212,6 +210,13 @@ def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     if media:
         return isinstance(exception, ProxyFailedError | ProxyAuthError)
     return not isinstance(exception, ResponseDataLossError)
+
+
+def _answers(request: Request, response: Response, verdict: Verdict) -> bool:
+    """Whether what is not ``ok`` is as good to the one who asks."""
+    if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
+        return True  # what asks for it (robots.txt, say) takes absence for an answer
+    return response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS
 
 
 def _told(verdict: Verdict) -> str:
