@@ -13,6 +13,7 @@ from pydantic_settings import EnvSettingsSource, SettingsError
 
 from fetchworker.config.environment import PREFIX, Environment
 from fetchworker.config.files import project_dir, with_paths
+from fetchworker.config.serving import Serving
 from fetchworker.config.texts import may_be_shown, passwords
 from fetchworker.errors import ConfigError
 
@@ -37,7 +38,8 @@ _MEDIA = f"{PREFIX}MEDIA_STORE"
 _KEYS = (f"{PREFIX}META_ACCESS_TOKEN", f"{PREFIX}EVOMI_API_KEY", f"{PREFIX}DECODO_API_KEY")
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
-_FIELDS = {PREFIX + field.upper(): field for field in Environment.model_fields}
+#: those of one part of the project after those of all
+_FIELDS = {PREFIX + f.upper(): f for f in sorted(Environment.model_fields, key=Serving.model_fields.__contains__)}
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
 _HIDDEN = frozenset(
     {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}

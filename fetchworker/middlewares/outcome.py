@@ -114,7 +114,7 @@ class OutcomeMiddleware:
                 wire.session.tokens.update(self._extract(page))
                 await runtime.keep(request.meta.get("fw_session"), wire.session)
             return response
-        if _is_welcome(request, response, verdict):
+        if _answers(request, response, verdict):
             return response
         plan = self._plan(request, verdict, wire, blamed=blamed)
         plan = self._escalate(request, verdict, wire if blamed else None, plan)
@@ -258,6 +258,13 @@ def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     return not isinstance(exception, ResponseDataLossError)
 
 
+def _answers(request: Request, response: Response, verdict: Verdict) -> bool:
+    """Whether what is not ``ok`` is as good to the one who asks."""
+    if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
+        return True  # what asks for it (robots.txt, say) takes absence for an answer
+    return response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS
+
+
 def _told(verdict: Verdict) -> str:
     return f"{verdict.outcome.value} ({verdict.vendor or 'the site'}: {', '.join(verdict.evidence)})"
 
@@ -281,13 +288,6 @@ def _tries(request: Request) -> int:
     """Tries made, the present one included."""
     tries: int = request.meta.get("fw_tries", 1)
     return tries
-
-
-def _is_welcome(request: Request, response: Response, verdict: Verdict) -> bool:
-    """Whether the asker takes for an answer what is none for others."""
-    if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
-        return True  # robots.txt, say
-    return response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS
 
 
 def _next_try(request: Request, plan: Plan, signs: Sequence[str]) -> Request:

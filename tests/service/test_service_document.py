@@ -111,7 +111,9 @@ def test_the_pages_load_nothing_from_elsewhere(service, page):
 
 
 @pytest.mark.chromium
-@pytest.mark.parametrize(("page", "told"), [("/docs", "Lease an identity"), ("/swagger", "Fetch an address the way")])
+@pytest.mark.parametrize(
+    ("page", "told"), [("/docs", "Whether the service takes calls"), ("/swagger", "Fetch an address the way")]
+)
 def test_the_pages_work_in_a_browser_that_knows_no_other_host(service, chromium, tmp_path, page, told):
     done = subprocess.run(
         [
