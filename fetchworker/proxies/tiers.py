@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,50 +12,12 @@ if TYPE_CHECKING:
 #: evidence that condemns addresses of this kind, not this one alone: the whole site goes up a tier at once
 OF_THE_KIND = frozenset({"ip_reputation", "ip_range"})
 
-_DAY = 86_400
-
 
 class Spending(Protocol):
-    """What tiers have cost; kept by whoever counts bytes."""
-
-    def spent(self, site: str, tier: str) -> int:
-        """Bytes that the site's requests by this tier have cost today."""
+    """What tiers may still cost; kept by whoever counts bytes."""
 
     def may_use(self, site: str, tier: str) -> bool:
         """Whether the site may spend more on this tier."""
-
-
-class OwnSpending:
-    """What this process has spent since midnight (UTC), as far as it is told.
-
-    Args:
-        clock: POSIX seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
-        self._day = 0
-        self._spent: Counter[tuple[str, str]] = Counter()
-
-    def add(self, site: str, tier: str, count: int) -> None:
-        """So many bytes more."""
-        self._new_day()
-        self._spent[site, tier] += count
-
-    def spent(self, site: str, tier: str) -> int:
-        """See :class:`Spending`."""
-        self._new_day()
-        return self._spent[site, tier]
-
-    def may_use(self, site: str, tier: str) -> bool:  # noqa: ARG002
-        """See :class:`Spending`; the site's own budget is the ladder's to keep."""
-        return True
-
-    def _new_day(self) -> None:
-        day = int(self._clock() // _DAY)
-        if day != self._day:
-            self._day = day
-            self._spent.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +27,12 @@ class TierPolicy:
     Attributes:
         tiers: their names, the cheapest first.
         requests: how many requests of a crawl may go by a tier above the first; None: any number.
-        bytes: how many bytes a tier above the first may cost a day; None: any number.
         row: after so many blocks in a row at a tier the whole site goes up.
         cooldown: seconds after which the site tries the tier below again.
     """
 
     tiers: tuple[str, ...]
     requests: int | None = None
-    bytes: int | None = None
     row: int = 3
     cooldown: float = 600.0
 
@@ -87,7 +46,7 @@ class Ladder:
     Args:
         site: its name.
         policy: the rules.
-        spending: what tiers have cost.
+        spending: what tiers may still cost; None: anything.
         clock: seconds, never going back.
     """
 
@@ -101,7 +60,7 @@ class Ladder:
     ) -> None:
         self._site = site
         self._policy = policy
-        self._spending: Spending = spending or OwnSpending()
+        self._spending = spending
         self._clock = clock
         self._level = 0
         self._until = 0.0
@@ -138,9 +97,7 @@ class Ladder:
         policy = self._policy
         if policy.requests is not None and self._escalated >= policy.requests:
             return False
-        if policy.bytes is not None and self._spending.spent(self._site, tier) >= policy.bytes:
-            return False
-        return self._spending.may_use(self._site, tier)
+        return self._spending is None or self._spending.may_use(self._site, tier)
 
     def is_above(self, tier: str | None) -> bool:
         """Whether it is another tier than the first."""

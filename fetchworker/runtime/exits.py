@@ -37,7 +37,7 @@ class SiteExits:
         site: its name.
         count: adds to a stat.
         signals: the crawl's.
-        spending: what tiers have cost today; None: nothing.
+        spending: what tiers may still cost today; None: anything.
 
     Attributes:
         waits: whether requests may wait for an exit. Who has to answer somebody at once sets it to False: then they
@@ -172,8 +172,7 @@ class SiteExits:
 def _ladder(site: str, config: SiteConfig, spending: Spending | None) -> Ladder | None:
     if config.proxy_tiers is None:
         return None
-    budget = config.tier_budget
-    policy = TierPolicy(config.proxy_tiers, requests=budget.requests, bytes=budget.bytes, cooldown=config.tier_cooldown)
+    policy = TierPolicy(config.proxy_tiers, requests=config.tier_requests, cooldown=config.tier_cooldown)
     return Ladder(site, policy, spending=spending)
 
 

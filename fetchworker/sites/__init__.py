@@ -2,13 +2,12 @@
 
 from fetchworker.sites.checks import check_profiles, check_spiders, check_tiers
 from fetchworker.sites.loading import load_sites
-from fetchworker.sites.model import Backoff, SiteConfig, Sites, TierBudget
+from fetchworker.sites.model import Backoff, SiteConfig, Sites
 
 __all__ = [
     "Backoff",
     "SiteConfig",
     "Sites",
-    "TierBudget",
     "check_profiles",
     "check_spiders",
     "check_tiers",

@@ -64,10 +64,9 @@ def check_tiers(sites: Sites, tiers: Collection[str], *, known: Collection[str])
 
 
 def _faults(config: SiteConfig, tiers: Collection[str], known: Collection[str]) -> Iterator[str]:
-    wanted, budget = config.proxy_tiers, config.tier_budget
-    bounded = budget.requests is not None or budget.bytes is not None
-    if bounded and (wanted is None or len(wanted) < _SEVERAL):
-        yield "tier_budget: there is no tier above the first; name several under proxy_tiers"
+    wanted = config.proxy_tiers
+    if config.tier_requests is not None and (wanted is None or len(wanted) < _SEVERAL):
+        yield "tier_requests: there is no tier above the first; name several under proxy_tiers"
     if wanted is None:
         return
     if config.proxy == "none":

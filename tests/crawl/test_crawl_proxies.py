@@ -70,7 +70,7 @@ class TestStart:
             ({"proxy_tiers": ["residental"]}, "unknown tier 'residental'; did you mean residential?"),
             ({"proxy_tiers": ["datacenter", "residential"]}, "no proxy is of the tier datacenter"),
             ({"proxy_tiers": ["residential"], "proxy": "none"}, "proxy_tiers: contradicts proxy: none"),
-            ({"tier_budget": {"requests": 5}}, "tier_budget: there is no tier above the first"),
+            ({"tier_requests": 5}, "tier_requests: there is no tier above the first"),
         ],
     )
     def test_tiers_that_contradict_are_refused(self, project, gateway, entry, told):

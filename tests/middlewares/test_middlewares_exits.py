@@ -146,7 +146,7 @@ async def test_pooled_sessions_of_a_better_tier_are_apart(drive):
 
 
 async def test_the_budget_ends_the_climb_and_the_failure_tells_the_tier(drive):
-    budget = {"tier_budget": {"requests": 2}, "retries": 1}
+    budget = {"tier_requests": 2, "retries": 1}
     async with drive(wary(), gateways=TWO, proxy="required", proxy_tiers=TIERS, **budget) as site:
         for _ in range(2):
             await site.get("/")
@@ -157,7 +157,7 @@ async def test_the_budget_ends_the_climb_and_the_failure_tells_the_tier(drive):
 
 
 async def test_a_budget_of_bytes_holds_too(drive):
-    budget = {"tier_budget": {"bytes": 1}, "retries": 1}
+    budget = {"budget": {"bytes_per_day": 10**9, "on_exceeded": "down_tier", "tiers": {"residential": 1}}, "retries": 1}
     async with drive(wary(), gateways=TWO, proxy="required", proxy_tiers=TIERS, **budget) as site:
         await site.get("/")
         with pytest.raises(OutcomeError):

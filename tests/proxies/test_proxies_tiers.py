@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fetchworker.proxies import Ladder, OwnSpending, Pause, ProxyResult, TierPolicy
+from fetchworker.proxies import Ladder, Pause, ProxyResult, TierPolicy
 
 CHEAP, HOME, BEST = TIERS = ("datacenter", "residential", "core_residential")
 
@@ -20,12 +20,7 @@ class Clock:
 
 class Bill:
     def __init__(self) -> None:
-        self.costs: dict[str, int] = {}
         self.closed: set[str] = set()
-
-    def spent(self, site: str, tier: str) -> int:
-        assert site == "shop"
-        return self.costs.get(tier, 0)
 
     def may_use(self, site: str, tier: str) -> bool:
         assert site == "shop"
@@ -94,29 +89,16 @@ def test_the_budget_of_requests(clock):
     assert it.ways() == it.ways(HOME) == [CHEAP], "the site goes down rather than stand still"
 
 
-def test_the_budget_of_bytes_and_the_one_who_counts_them(clock):
+def test_a_tier_that_may_cost_no_more_is_left_out(clock):
     bill = Bill()
-    it = ladder(clock, bytes=1000, spending=bill)
-    bill.costs[HOME] = 999
+    it = ladder(clock, spending=bill)
     assert it.ways() == list(TIERS)
-    bill.costs[HOME] = 1000
+    bill.closed.add(HOME)
     assert it.ways() == [CHEAP, BEST]
     assert it.blocked(CHEAP, ()) == BEST
     bill.closed.add(BEST)
     assert it.blocked(CHEAP, ()) is None
     assert it.ways() == [CHEAP]
-
-
-def test_a_process_counts_its_own_bytes_by_day(clock):
-    own = OwnSpending(clock)
-    it = ladder(clock, bytes=100, spending=own, cooldown=1e6)
-    own.add("shop", HOME, 60)
-    own.add("news", HOME, 60)
-    assert it.affords(HOME)
-    own.add("shop", HOME, 40)
-    assert not it.affords(HOME)
-    clock.now += 86_400
-    assert it.affords(HOME)
 
 
 @settings(deadline=None)

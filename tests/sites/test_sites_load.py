@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from fetchworker.errors import ConfigError
 from fetchworker.sites import SiteConfig, load_sites
-from fetchworker.sites.model import Backoff, TierBudget
+from fetchworker.sites.model import Backoff
 from fetchworker.sites.pooling import Pool
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,7 @@ def test_every_key_can_be_written(write):
                 accept_language: "de-DE,de;q=0.9, en;q=0.8"
                 allowed_hosts: [shop.test, cdn.shop.test]
                 proxy_tiers: [datacenter, residential]
-                tier_budget: {requests: 100, bytes: 5_000_000}
+                tier_requests: 100
                 tier_cooldown: 60
                 budget: {bytes_per_day: 2 GiB, on_exceeded: down_tier, tiers: {residential: 1 GiB}}
             """
@@ -213,7 +213,7 @@ def test_rotating_by_default_without_a_proxy_is_not_odd(write):
 
 def test_every_key_is_in_the_documentation():
     text = (ROOT / "docs" / "configuration.md").read_text()
-    sections = {"backoff": Backoff, "pool": Pool, "tier_budget": TierBudget}
+    sections = {"backoff": Backoff, "pool": Pool}
     keys = [*(SiteConfig.model_fields.keys() - sections)]
     keys += [f"{section}.{name}" for section, model in sections.items() for name in model.model_fields]
     assert [key for key in keys if f"| `{key}` |" not in text] == []
