@@ -44,6 +44,8 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 600,
     # the site's budget of bytes, where it has one (`budget` in sites.yaml)
     "fetchworker.middlewares.budget.BudgetMiddleware": 690,
+    # waits while no proxy leads to a site that requires one
+    "fetchworker.middlewares.noegress.NoEgressMiddleware": 695,
     # the identity: cookies, exit, profile, tokens
     "fetchworker.middlewares.session.SessionMiddleware": 700,
     # dresses the request as the identity's browser

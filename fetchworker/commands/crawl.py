@@ -39,9 +39,9 @@ class Command(ScrapyCrawl):
             "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
             "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
-            "1 failed (also: every request failed, or an output was not written whole), 2 wrong arguments or "
-            "configuration, or an output that cannot be written, 3 the site's budget of bytes for today is used up: "
-            "what is not done is kept."
+            "1 failed (also: every request failed, no proxy came back, or an output was not written whole), 2 wrong "
+            "arguments or configuration, proxies that refuse our credentials, or an output that cannot be written, 3 "
+            "the site's budget of bytes for today is used up: what is not done is kept."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -69,6 +69,7 @@ class Command(ScrapyCrawl):
 
     def _refused(self, name: str, opts: argparse.Namespace) -> int:
         """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""
+        from fetchworker.doctor.proxies import check_start  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
         from fetchworker.download.trust import ca_bundle  # noqa: PLC0415  # as above
         from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
@@ -94,6 +95,7 @@ class Command(ScrapyCrawl):
             check_state_dir(environment)
             ca_bundle(environment)
             check_feeds(self.settings)
+            check_start(environment, sites.get(name) or SiteConfig())
             if ours and started:
                 ours.check_call(started.call, sites.get(name) or SiteConfig())
             if ours and (not started or environment.frontier == "redis"):

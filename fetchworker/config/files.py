@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from fetchworker.config.environment import PREFIX, Environment, may_be_shown
+from fetchworker.config.environment import PREFIX, Environment
+from fetchworker.config.texts import may_be_shown
 
 _PATHS = ("proxies_file", "state_dir", "sites_file", "ca_file", "serve_keys_file")
 

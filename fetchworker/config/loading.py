@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from fetchworker.config.environment import PREFIX, Environment, may_be_shown, passwords
+from fetchworker.config.environment import PREFIX, Environment
 from fetchworker.config.files import project_dir, with_paths
 from fetchworker.config.serving import Serving
+from fetchworker.config.texts import may_be_shown, passwords
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:

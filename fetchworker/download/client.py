@@ -99,6 +99,7 @@ class TransferInfo:
 
     ip: str = ""
     connect_code: int = 0
+    socks_code: int = 0
     certificate: bytes | None = None
 
 
@@ -295,6 +296,7 @@ class CurlClient:
         return TransferInfo(
             ip=text_of(curl, CurlInfo.PRIMARY_IP),
             connect_code=number_of(curl, CurlInfo.HTTP_CONNECTCODE) if request.proxy else 0,
+            socks_code=number_of(curl, CurlInfo.PROXY_ERROR) if request.proxy else 0,
             certificate=self._certificate(curl) if request.url.startswith(b"https:") else None,
         )
 

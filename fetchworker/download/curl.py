@@ -216,6 +216,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             connect_code=error.info.connect_code,
             timeout=timeout,
             proxied=proxy is not None,
+            socks=error.info.socks_code,
         )
 
     def _data_loss(self, error: TransferError, request: Request, receiver: Receiver) -> Response:

@@ -76,9 +76,9 @@ class Downloader(ScrapyDownloader):
         active = len(self.active)
         if active < self.total_concurrency or not self.total_concurrency:
             return False
-        pooled = self._runtime.leases.waits() if self._runtime.config.pool else 0
+        pooled = self._runtime.session_waits()
         waiting = sum(self._waiting.values()) + self._runtime.waits.count + pooled
-        if pooled < _MOST_STARVED and self._runtime.starved():
+        if 0 < pooled < _MOST_STARVED and self._runtime.starved():
             return False  # what they wait for comes with a request that stands in the queue
         return active - min(waiting, _MOST_WAITING * self.total_concurrency) >= self.total_concurrency
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -20,7 +21,7 @@ from scrapy.http.request import NO_CALLBACK
 from fetchworker.download.profiles import is_profile
 from fetchworker.errors import BrokenChainError, SessionError, SessionExhaustedError
 from fetchworker.frontier.codec import CARRIED, TRY
-from fetchworker.sessions.poolkeys import MAIN, jar_of
+from fetchworker.sessions.poolkeys import MAIN, jar_of, tier_jar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -70,7 +71,8 @@ class PooledSessions:
         """
         if request.meta.get(EXCLUSIVE):
             return await self._locked(request, unfit)
-        take = self._pooled(request)
+        tier = self._runtime.exits.above(request.meta.get("fw_tier"))
+        take = self._pooled(request, tier)
         if take is None:
             return None
         for _ in range(_MOST_DROPPED):
@@ -78,7 +80,7 @@ class PooledSessions:
             hold.users += 1
             session = None
             try:
-                session = await self._fetched(hold, unfit)
+                session = await self._fetched(hold, unfit, tier)
             finally:
                 if session is None:
                     hold.users -= 1
@@ -87,11 +89,11 @@ class PooledSessions:
                 return session
         raise SessionExhaustedError(f"{_MOST_DROPPED} sessions of {self._runtime.site} in a row could not be used")
 
-    def _pooled(self, request: Request) -> Callable[[], Awaitable[Hold]] | None:
+    def _pooled(self, request: Request, tier: str | None) -> Callable[[], Awaitable[Hold]] | None:
         meta, leases = request.meta, self._runtime.leases
         if not self._needed or meta.get(CARRIED) is not None:
             return None
-        jar, scope, name = meta.get(JAR, MAIN), meta.get(SCOPE), meta.get("fw_session")
+        jar, scope, name = tier_jar(meta.get(JAR, MAIN), tier), meta.get(SCOPE), meta.get("fw_session")
         helper = bool(meta.get("fw_warmup")) or request.callback is NO_CALLBACK
         if scope is not None and not helper:
             return lambda: leases.take(jar, scope)
@@ -119,21 +121,22 @@ class PooledSessions:
         hold.users += 1
         try:
             sessions = await runtime.sessions()
-            session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
+            mint = partial(runtime.mint, name, request.meta.get("fw_tier"))
+            session = await sessions.acquire(runtime.site, name, mint)
             if unfit(session):
-                session = await sessions.rotate(runtime.site, name, session, lambda: runtime.mint(name))
+                session = await sessions.rotate(runtime.site, name, session, mint)
             return session  # noqa: TRY300  # what may fail is above
         except BaseException:
             hold.users -= 1
             raise
 
-    async def _fetched(self, hold: Hold, unfit: Callable[[Session], bool]) -> Session | None:
+    async def _fetched(self, hold: Hold, unfit: Callable[[Session], bool], tier: str | None) -> Session | None:
         """The leased session, None when it is of no use and gone from the pool."""
         runtime, name = self._runtime, hold.lease.session_id
         sessions = await runtime.sessions()
         try:
             session = await sessions.acquire(
-                runtime.site, name, _vanished if hold.stored else lambda: runtime.mint(name)
+                runtime.site, name, _vanished if hold.stored else lambda: runtime.mint(name, tier)
             )
         except _VanishedError:
             await self._drop(hold, "vanished", "its record is gone")
@@ -172,8 +175,8 @@ class PooledSessions:
         runtime, name, hold = self._runtime, request.meta.get("fw_session"), self._hold(request)
         if hold is None:
             if rotates and name and wire is not None and jar_of(name) is None:
-                sessions = await runtime.sessions()
-                await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
+                sessions, tier = await runtime.sessions(), request.meta.get("fw_tier")
+                await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name, tier))
                 runtime.count(f"rotated/{runtime.site}")
             return
         if rotates:

@@ -12,10 +12,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
-from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+from scrapy.exceptions import IgnoreRequest
 
 from fetchworker.errors import ConfigError, FetchworkerError, SessionExhaustedError
 from fetchworker.exports.ending import close
+from fetchworker.middlewares.outcome import RETRIED
 from fetchworker.sessions.poolkeys import MAIN
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ CONFLICT = "pool_conflict"
 LOOK = 5.0
 #: seconds after the first warm-up that failed; doubled for each further one in a row, up to the last
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 600.0
-_FAILURES = (FetchworkerError, DownloadFailedError, IgnoreRequest)
+_FAILURES = (FetchworkerError, IgnoreRequest, *RETRIED)
 
 
 def pause_after(failures: int) -> float:

@@ -80,7 +80,7 @@ class SessionMiddleware:
         request.meta[WIRE] = wire = Wire(session=session, client=session.identity if session.stored else None)
         try:
             wire.proxy_required = self._runtime.config.proxy == "required"
-            wire.proxy = self._exit(session)
+            wire.proxy = self._exit(session, request.meta.get("fw_tier"))
             _take_cookies(request, session)
             session.tokens.update(self._bundles.told(request, session.tokens))
             _fill_tokens(request, {**session.tokens, **self._computed(session)})
@@ -137,7 +137,7 @@ class SessionMiddleware:
         runtime, name = self._runtime, request.meta.get("fw_session")
         if not name:
             carried: Session | None = request.meta.get(CARRIED)
-            return carried or runtime.mint("")
+            return carried or runtime.mint("", request.meta.get("fw_tier"))
         sessions = await runtime.sessions()
         session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
         if self._needs_another(session):
@@ -153,14 +153,14 @@ class SessionMiddleware:
             return True
         if session.proxy_id is not None:
             return runtime.must_leave(session.proxy_id)
-        return runtime.config.proxy == "required" and runtime.proxies.available(runtime.site) > 0
+        return runtime.config.proxy == "required" and runtime.exits.any_usable()
 
-    def _exit(self, session: Session) -> Proxy | None:
+    def _exit(self, session: Session, tier: str | None) -> Proxy | None:
         runtime = self._runtime
         if runtime.config.proxy == "none":
             return None
         if session.proxy_id is None and runtime.config.proxy == "required" and not session.stored:
-            session.proxy_id = runtime.pick()
+            session.proxy_id = runtime.pick(tier)
         if session.proxy_id is not None:
             return runtime.proxies.get(session.proxy_id)
         if len(runtime.proxies) and runtime.config.proxy == "preferred":

@@ -25,6 +25,7 @@ from fetchworker.frontier.codec import LEASE
 from fetchworker.frontier.redisspider import reads_seeds
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
+from fetchworker.runtime.exits import ListWatch, SiteExits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.memory import settle_memory
 from fetchworker.runtime.parts import (
@@ -103,10 +104,14 @@ class Runtime:
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.profile = config.profile
         self.proxies = proxy_manager(environment)
+        self._list = ListWatch(self.proxies, environment.proxies_reload)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
         self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
         self.spending = SiteSpending(site, config.budget, self.usage.spent)
+        self.exits = SiteExits(
+            self.proxies, config, site=site, count=self.count, signals=crawler.signals, spending=self.spending
+        )
         self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
@@ -176,11 +181,13 @@ class Runtime:
     def _opened(self) -> None:
         kind = "private" if self.private else "shared queue"
         logger.info("crawl %s (%s, %s) state in %s", self.crawl_id, self.site, kind, self.folder)
+        self._list.start()
         for warning in self._warnings:
             logger.warning(warning)
 
     async def _engine_stopped(self) -> None:
         self.records.close()
+        await self._list.stop()
         if "leases" in self.__dict__:
             await self.leases.close()
         await self.usage.finish()  # what came after the spider was closed
@@ -219,19 +226,14 @@ class Runtime:
 
     # ── proxies ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def pick(self) -> str | None:
-        """The id of the next usable proxy for this site, None when there is none."""
-        self.proxies.reload_if_changed()
-        proxy = self.proxies.pick(self.site)
+    def pick(self, tier: str | None = None) -> str | None:
+        """The id of the next usable exit for this site, None when there is none; ``tier``: by this one or a better."""
+        proxy = self.exits.pick(tier)
         return proxy.id if proxy else None
 
     def must_leave(self, proxy_id: str) -> bool:
         """Whether a session's exit is gone from the list, or out of use while another one could be had."""
-        if self.proxies.get(proxy_id) is None:
-            return True
-        if self.config.on_block == "keep" or self.proxies.usable(proxy_id, self.site):
-            return False
-        return self.proxies.available(self.site) > 0
+        return self.exits.must_leave(proxy_id)
 
     def proxies_told(self) -> str:
         """How the proxies stand, for an error."""
@@ -240,12 +242,11 @@ class Runtime:
 
     def report(self, proxy: Proxy, result: ProxyResult, *, retry_after: float | None = None) -> None:
         """Tell the manager how a try through a proxy ended, and how many seconds the site asked to wait."""
-        self.proxies.report(proxy.id, self.site, result, retry_after=retry_after)
-        self.count(f"proxy/{proxy.label}/{result.value}")
+        self.exits.report(proxy, result, retry_after=retry_after)
 
     def next_proxy_in(self) -> float | None:
         """Seconds until a resting proxy may be used again, None when none rests."""
-        return self.proxies.next_available_in(self.site)
+        return self.exits.next_in()
 
     # ── egress ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -300,9 +301,13 @@ class Runtime:
         """The site's pool, and named sessions that the crawl has to itself."""
         return session_pool(self)
 
+    def session_waits(self) -> int:
+        """How many requests wait for a session of the pool."""
+        return self.leases.waits() if self.config.pool is not None else 0
+
     def starved(self) -> bool:
-        """Whether requests wait for sessions that others, whose next requests stand in the queue, have to give back."""
-        return self.config.pool is not None and self.leases.waits() > 0 and self.leases.idle_holds() > 0
+        """Whether sessions are held by calls that have nothing under way: their next requests stand in the queue."""
+        return self.leases.idle_holds() > 0
 
     @property
     def queue(self) -> RedisQueue | None:
@@ -321,13 +326,13 @@ class Runtime:
         if not lasts:
             await self.leases.release(meta["fw_scope"])
 
-    def mint(self, name: str) -> Session:
-        """A fresh identity; unstored when ``name`` is empty."""
+    def mint(self, name: str, tier: str | None = None) -> Session:
+        """A fresh identity; unstored when ``name`` is empty. ``tier``: its exit is of this tier or a better one."""
         return Session.fresh(
             name,
             site=self.site,
             profile=self.profile,
-            proxy_id=None if self.config.proxy == "none" else self.pick(),
+            proxy_id=None if self.config.proxy == "none" else self.pick(tier),
             now=time.time(),
             stored=bool(name),
         )

@@ -17,7 +17,7 @@ from fetchworker.telemetry.redaction import register_secret
 from fetchworker.usage import Keeper, Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from scrapy.settings import BaseSettings
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fetchworker.limiter import Limits
     from fetchworker.media import Store
     from fetchworker.pace import SharedPace
+    from fetchworker.proxies import Proxy
     from fetchworker.redis import Client, RedisEndpoint
     from fetchworker.sites import SiteConfig, Sites
 
@@ -57,13 +58,16 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
     from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # only a start needs it
 
     from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # heavy to import
-    from fetchworker.sites import check_spiders, load_sites  # noqa: PLC0415  # YAML is heavy to import
+    from fetchworker.proxies.providers import products  # noqa: PLC0415  # as the next
+    from fetchworker.sites import check_spiders, check_tiers, load_sites  # noqa: PLC0415  # YAML is heavy to import
 
     environment = load_environment(overrides=command_line(settings))
     sites = load_sites(environment.sites_file)
     if _OWN_SPIDERS in settings.getlist("SPIDER_MODULES"):
         check_spiders(sites, get_spider_loader(settings).list())
-    proxy_manager(environment)
+    tiers = proxy_manager(environment).tiers
+    sold = {product.tier for of_one in products().values() for product in of_one.values()}
+    check_tiers(sites, tiers, known={*tiers, *sold})
     if environment.stores:
         database(environment)
     if environment.media:
@@ -106,10 +110,17 @@ def proxy_manager(environment: Environment) -> ProxyManager:
     source = f"{PREFIX}PROXIES" if value is None else f"{PREFIX}PROXIES_FILE"
     if value is None and environment.proxies is not None:
         value = environment.proxies.get_secret_value()
-    manager = ProxyManager.from_source(value, source=source, cooldown=environment.proxy_cooldown)
-    for proxy in manager:
-        register_secret(proxy.password)
+    manager = ProxyManager.from_source(
+        value, source=source, accounts=environment.accounts(), cooldown=environment.proxy_cooldown
+    )
+    hide_passwords(manager)
     return manager
+
+
+def hide_passwords(proxies: Iterable[Proxy]) -> None:
+    """Have the log hide the proxies' passwords; of a gateway's, the account's, to which parameters are added."""
+    for proxy in proxies:
+        register_secret(proxy.gateway.password if proxy.gateway else proxy.password)
 
 
 def redis_endpoint(environment: Environment) -> RedisEndpoint:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: seconds for giving back what is held at the end
+_LAST = 10.0
 _AWAY = (RedisUnavailableError, SessionError)
 
 
@@ -362,9 +364,9 @@ class SessionPool:
     async def close(self) -> None:
         """Give back all that is held here, and leave."""
         for owner in list(self._holds):
-            await self.release(owner)
+            self._spawn(self.release(owner))
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks, timeout=_LAST)  # what is not given back by then lapses
         if self._heart is not None:
             try:
                 await self._heart.stop()
@@ -379,7 +381,7 @@ class SessionPool:
         task.add_done_callback(self._tasks.discard)
         await asyncio.shield(task)
 
-    def _spawn(self, work: Awaitable[None]) -> None:
+    def _spawn(self, work: Awaitable[object]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -24,6 +24,7 @@ No cookie, token of a page or address of a proxy is in any of them.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 
@@ -61,6 +62,14 @@ def check_jar(jar: str) -> str:
     if not isinstance(jar, str) or not _JAR.match(jar):
         raise ArgumentError(f"jar {jar!r}: 1 to 24 of the characters a-z 0-9 _ are allowed")
     return jar
+
+
+def tier_jar(jar: str, tier: str | None) -> str:
+    """The jar of those sessions whose exits are of a tier above the first; of the first one (None) it is ``jar``."""
+    if tier is None:
+        return jar
+    name = f"{jar}_{tier.lower()}"
+    return name if _JAR.match(name) else f"{jar[:11]}_{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}"
 
 
 def new_id(jar: str) -> str:

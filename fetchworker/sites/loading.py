@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from fetchworker.errors import ConfigError
 from fetchworker.sites import yamlfile
 from fetchworker.sites.budget import Budget
-from fetchworker.sites.model import Backoff, SiteConfig, Sites
+from fetchworker.sites.model import Backoff, SiteConfig, Sites, TierBudget
 from fetchworker.sites.pooling import Pool
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _SITE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = ("defaults", "sites")
 #: keys of a site that hold mappings
-_SECTIONS: dict[str, type[BaseModel]] = {"backoff": Backoff, "budget": Budget, "pool": Pool}
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "backoff": Backoff, "budget": Budget, "pool": Pool, "tier_budget": TierBudget
+}  # fmt: skip
 _LONG = 60  # characters of a wrong value that an error shows
 
 Faults = dict["KeyPath", str]

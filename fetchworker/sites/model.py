@@ -54,6 +54,20 @@ class Backoff(Section):
         return self
 
 
+class TierBudget(Section):
+    """What the tiers above the first may cost a site."""
+
+    requests: int | None = Field(
+        default=None, ge=0, description="how many requests of a crawl may go by a tier above the first (unset: any)"
+    )
+    bytes: int | None = Field(
+        default=None, ge=0, description="how many bytes a tier above the first may cost a day (unset: any)"
+    )
+
+
+_Tier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$")]
+
+
 class SiteConfig(Section):
     """What a site needs. Every key has a default; ``sites.yaml`` writes down those that differ."""
 
@@ -102,6 +116,14 @@ class SiteConfig(Section):
     )
     allowed_hosts: Annotated[tuple[str, ...], Field(strict=False, min_length=1), AfterValidator(_hosts)] | None = Field(
         default=None, description="a list of host names that requests may go to, subdomains included (unset: any)"
+    )
+    proxy_tiers: Annotated[tuple[_Tier, ...], Field(strict=False, min_length=1)] | None = Field(
+        default=None,
+        description="a list of tiers of proxies, the cheapest first; a block leads to the next (unset: any proxy)",
+    )
+    tier_budget: TierBudget = Field(default_factory=TierBudget, description="a mapping of requests and bytes")
+    tier_cooldown: float = Field(
+        default=600.0, ge=1, le=86_400, description="seconds after which the site tries the tier below again"
     )
     budget: Budget | None = Field(
         default=None, description="a mapping of bytes_per_day, on_exceeded, tiers (unset: no limit)"

@@ -117,7 +117,8 @@ def test_what_a_killed_worker_held_comes_back(sites, start, serve, queue, lab):
     assert done.code == 0, done.log
     assert [item["url"] for item in done.items] == [f"{URL}/held"]
     assert int(queue.hget(HEAD, "lapsed")) == 1
-    assert queue.zrange(f"{HEAD}:idle:main", 0, -1) == leased, "the very session"
+    assert queue.zrange(f"{HEAD}:born:main", 0, -1) == leased, "the very session, wherever it rests now"
+    assert not queue.exists(f"{HEAD}:leases")
 
 
 def test_a_session_for_one_alone_is_no_other_workers_meanwhile(sites, start, lab, queue, project):

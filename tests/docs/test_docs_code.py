@@ -21,7 +21,7 @@ from fetchworker.config import PREFIX, Environment
 from fetchworker.errors import OUTCOME_ERROR_TYPES, how_to_install
 from fetchworker.items import KINDS
 from fetchworker.outcomes import Outcome
-from fetchworker.sites.model import Backoff, SiteConfig
+from fetchworker.sites.model import Backoff, SiteConfig, TierBudget
 from fetchworker.sites.pooling import Pool
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,9 +76,10 @@ class TestConfiguration:
     def test_keys_of_a_site(self, pages):
         rows = pages["docs/configuration.md"].rows("key", "default")
         documented = {words(name)[0]: default for name, default, _ in rows}
-        expected = {name: told(value) for name, value in SiteConfig() if name not in ("backoff", "pool")}
-        expected |= {f"backoff.{name}": told(value) for name, value in Backoff()}
-        expected |= {f"pool.{name}": told(value) for name, value in Pool()}
+        sections = ("backoff", "pool", "tier_budget")
+        expected = {name: told(value) for name, value in SiteConfig() if name not in sections}
+        for section, model in zip(sections, (Backoff, Pool, TierBudget), strict=True):
+            expected |= {f"{section}.{name}": told(value) for name, value in model()}
         assert documented == expected
 
     def test_the_file_that_comes_with_the_project_explains_each_key(self):

@@ -258,9 +258,19 @@ async def test_sessions_are_made_ready_in_the_background(drive):
         assert stat(site, "warmed") == 2
 
 
-async def test_a_warm_up_that_fails_leaves_nothing_and_is_not_hurried(drive, monkeypatch):
+async def refusing(_):
+    return text("", 999)
+
+
+async def slow(_):
+    await asyncio.sleep(0.5)
+    return text("late")
+
+
+@pytest.mark.parametrize("app", [refusing, slow])
+async def test_a_warm_up_that_fails_leaves_nothing_and_is_not_hurried(drive, monkeypatch, app):
     monkeypatch.setattr("fetchworker.middlewares.poolwarm._FIRST_PAUSE", 0.02)
-    async with drive(lambda _: text("", 999), pool={**POOL, "min_idle": 1}, retries=0) as site:
+    async with drive(app, pool={**POOL, "min_idle": 1}, retries=0, timeout=0.2) as site:
 
         async def failed():
             return stat(site, "warmup_failed") >= 3

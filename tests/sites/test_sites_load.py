@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from fetchworker.errors import ConfigError
 from fetchworker.sites import SiteConfig, load_sites
-from fetchworker.sites.model import Backoff
+from fetchworker.sites.model import Backoff, TierBudget
 from fetchworker.sites.pooling import Pool
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +98,9 @@ def test_every_key_can_be_written(write):
                 pool: {min_idle: 1, max_idle: 2, max_total: 3}
                 accept_language: "de-DE,de;q=0.9, en;q=0.8"
                 allowed_hosts: [shop.test, cdn.shop.test]
+                proxy_tiers: [datacenter, residential]
+                tier_budget: {requests: 100, bytes: 5_000_000}
+                tier_cooldown: 60
                 budget: {bytes_per_day: 2 GiB, on_exceeded: down_tier, tiers: {residential: 1 GiB}}
             """
         )
@@ -210,10 +213,9 @@ def test_rotating_by_default_without_a_proxy_is_not_odd(write):
 
 def test_every_key_is_in_the_documentation():
     text = (ROOT / "docs" / "configuration.md").read_text()
-    keys = [*(SiteConfig.model_fields.keys() - {"backoff", "pool"})]
-    keys += [
-        f"{section}.{name}" for section, model in (("backoff", Backoff), ("pool", Pool)) for name in model.model_fields
-    ]
+    sections = {"backoff": Backoff, "pool": Pool, "tier_budget": TierBudget}
+    keys = [*(SiteConfig.model_fields.keys() - sections)]
+    keys += [f"{section}.{name}" for section, model in sections.items() for name in model.model_fields]
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
 
