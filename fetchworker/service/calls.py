@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from fetchworker.service.crawlers import Served
     from fetchworker.service.models import FetchBody
+    from fetchworker.sites import SiteConfig
     from fetchworker.spiders.fetch import FetchParams
     from fetchworker.spiders.operation import Started
 
@@ -91,6 +92,7 @@ def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call
     config = served.runtime.config
     meta: dict[str, Any] = {
         **fetch_meta(fetch),
+        **tier_meta(config, body.proxy),
         "fw_request_id": call_id,
         "download_timeout": min(timeout, config.timeout),
         "download_maxsize": min(body.max_bytes or config.max_bytes, config.max_bytes),
@@ -102,6 +104,19 @@ def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call
     if body.expect.status:
         meta[ACCEPT] = body.expect.status
     return build_request(fetch, meta)
+
+
+def tier_meta(config: SiteConfig, tier: str | None) -> dict[str, Any]:
+    """What sends a request by a tier of the site's proxies, or by a better one (pure).
+
+    Raises:
+        ApiError: the site has no such tier.
+    """
+    tiers = config.proxy_tiers or ()
+    if tier is not None and tier not in tiers:
+        known = f"known: {', '.join(tiers)}" if tiers else "the site has none (`proxy_tiers` in sites.yaml)"
+        raise ApiError("VALIDATION_ERROR", f"proxy: there is no tier {tier!r}; {known}", fields=["proxy"])
+    return {"fw_tier": tier} if tier is not None else {}
 
 
 def _check_expected(body: FetchBody, item: Item, response: Response) -> None:

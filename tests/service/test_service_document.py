@@ -21,7 +21,7 @@ from tests.service.conftest import LAB
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 #: operations to ask of each of the sites would take long: they are made by the same code
-CHOSEN = ("health", "fetch", "session", "drop_session", "refresh_session", "linktree_profile", "tiktok_shop_search")
+CHOSEN = ("health", "fetch", "session", "drop_session", "refresh_session", "linktree_profile", "pool_release")
 
 
 @pytest.fixture(scope="module")

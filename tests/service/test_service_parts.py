@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.admission import Admission
 from fetchworker.service.callers import Callers, Key, hash_of
+from fetchworker.service.calls import tier_meta
 from fetchworker.service.edge import given_key, scope_of
 from fetchworker.service.failures import ApiError
 from fetchworker.service.idempotency import Answer, LocalAnswers, RedisAnswers
 from fetchworker.service.locks import SessionLocks
 from fetchworker.service.routes.sites import _collected, _streamed
 from fetchworker.service.serving import is_loopback
+from fetchworker.sites import SiteConfig
 
 # ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -77,6 +79,17 @@ async def test_locks_leave_nothing_behind():
             async with asyncio.timeout(0), locks.held("a", "x"):
                 raise AssertionError
     assert len(locks) == 0
+
+
+@pytest.mark.parametrize("tiers", [None, ("datacenter", "residential")])
+def test_a_tier_is_one_that_the_site_has(tiers):
+    config = SiteConfig(proxy_tiers=tiers)
+    assert tier_meta(config, None) == {}
+    for wrong in ("mobile", "127.0.0.1"):
+        with pytest.raises(ApiError, match="there is no tier"):
+            tier_meta(config, wrong)
+    for name in tiers or ():
+        assert tier_meta(config, name) == {"fw_tier": name}
 
 
 # ── callers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
