@@ -188,7 +188,7 @@ class OutcomeMiddleware:
         runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
         auth, media = isinstance(exception, ProxyAuthError), bool(request.meta.get(MEDIA))
         if wire is not None and wire.proxy is not None and _blames_proxy(exception, media=media):
-            runtime.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
+            runtime.exits.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
         if isinstance(exception, FetchworkerError) and wire is not None and wire.proxy is not None and wire.proxy.tier:
             exception.context.setdefault("tier", wire.proxy.tier)
         if self._unspent(request, exception):
@@ -228,7 +228,7 @@ class OutcomeMiddleware:
 
     def _plan_exhausted(self, request: Request) -> Plan:
         """Wait for the first proxy that ends its rest, when that is soon enough."""
-        config, soon = self._runtime.config, self._runtime.next_proxy_in()
+        config, soon = self._runtime.config, self._runtime.exits.next_in()
         if soon is None or soon > config.backoff.max or _tries(request) > request.meta.get(RETRIES, config.retries):
             return Plan("fail")
         return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))

@@ -151,7 +151,7 @@ class PooledSessions:
             await sessions.release(runtime.site, name, session)
             exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
             for_good = exit_ is None or not is_profile(session.profile)
-            rest = 0.0 if for_good else runtime.next_proxy_in() or None
+            rest = 0.0 if for_good else runtime.exits.next_in() or None
             await runtime.leases.quarantine(hold.owner, "its exit or profile is out of use", seconds=rest)
             return None
         return session

@@ -152,7 +152,7 @@ class SessionMiddleware:
             runtime.count(f"unknown_profile/{runtime.site}")
             return True
         if session.proxy_id is not None:
-            return runtime.must_leave(session.proxy_id)
+            return runtime.exits.must_leave(session.proxy_id)
         return runtime.config.proxy == "required" and runtime.exits.any_usable()
 
     def _exit(self, session: Session, tier: str | None) -> Proxy | None:
@@ -160,7 +160,7 @@ class SessionMiddleware:
         if runtime.config.proxy == "none":
             return None
         if session.proxy_id is None and runtime.config.proxy == "required" and not session.stored:
-            session.proxy_id = runtime.pick(tier)
+            session.proxy_id = runtime.exits.id_of_next(tier)
         if session.proxy_id is not None:
             return runtime.proxies.get(session.proxy_id)
         if len(runtime.proxies) and runtime.config.proxy == "preferred":
@@ -168,11 +168,11 @@ class SessionMiddleware:
             logger.warning(
                 "%s: no proxy is usable (%s), and `proxy: preferred` lets requests go out directly",
                 runtime.site,
-                runtime.proxies_told(),
+                runtime.exits.standing(),
             )
         if runtime.config.proxy == "required":
             raise ProxyExhaustedError(
-                f"{runtime.site} requires a proxy and none is usable ({runtime.proxies_told()})", site=runtime.site
+                f"{runtime.site} requires a proxy and none is usable ({runtime.exits.standing()})", site=runtime.site
             )
         return None
 

@@ -10,14 +10,13 @@ import asyncio
 import logging
 import secrets
 import time
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from fetchworker.errors import RedisUnavailableError, UnfinishedError
+from fetchworker.errors import UnfinishedError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.ending import give_up
 from fetchworker.exports.failures import CrawlRecords
@@ -27,6 +26,7 @@ from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
 from fetchworker.runtime.exits import ListWatch, SiteExits
 from fetchworker.runtime.failures import failure_record
+from fetchworker.runtime.identities import IdentitiesOfCrawl
 from fetchworker.runtime.memory import settle_memory
 from fetchworker.runtime.parts import (
     connect,
@@ -38,17 +38,12 @@ from fetchworker.runtime.parts import (
     shared_turns,
     usage_keeper,
 )
-from fetchworker.runtime.pools import Identities, session_pool, session_store
 from fetchworker.runtime.queue import RedisQueue
-from fetchworker.sessions import Session
-from fetchworker.sessions.live import LiveSessions
-from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
 from fetchworker.usage import SiteSpending
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from scrapy import Request
@@ -59,10 +54,7 @@ if TYPE_CHECKING:
     from fetchworker.db import Place
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
-    from fetchworker.proxies import Proxy, ProxyResult
     from fetchworker.redis import Client
-    from fetchworker.sessions import SessionStore
-    from fetchworker.sessions.leases import SessionPool
     from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
@@ -77,7 +69,7 @@ _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
 _COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 
-class Runtime:
+class Runtime(IdentitiesOfCrawl):
     """The common parts of one crawl.
 
     Attributes:
@@ -117,8 +109,6 @@ class Runtime:
         self.origins = Origins()
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
-        self._sessions: LiveSessions | None = None
-        self._store: SessionStore | None = None
         self._redis: Client | None = None
         self._queue: RedisQueue | None = None
         self._redis_lock = asyncio.Lock()
@@ -224,30 +214,6 @@ class Runtime:
         if engine is not None and engine._slot is not None:  # noqa: SLF001  # as above
             engine._slot.nextcall.schedule()  # noqa: SLF001
 
-    # ── proxies ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def pick(self, tier: str | None = None) -> str | None:
-        """The id of the next usable exit for this site, None when there is none; ``tier``: by this one or a better."""
-        proxy = self.exits.pick(tier)
-        return proxy.id if proxy else None
-
-    def must_leave(self, proxy_id: str) -> bool:
-        """Whether a session's exit is gone from the list, or out of use while another one could be had."""
-        return self.exits.must_leave(proxy_id)
-
-    def proxies_told(self) -> str:
-        """How the proxies stand, for an error."""
-        soon = self.next_proxy_in()
-        return f"{len(self.proxies)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
-
-    def report(self, proxy: Proxy, result: ProxyResult, *, retry_after: float | None = None) -> None:
-        """Tell the manager how a try through a proxy ended, and how many seconds the site asked to wait."""
-        self.exits.report(proxy, result, retry_after=retry_after)
-
-    def next_proxy_in(self) -> float | None:
-        """Seconds until a resting proxy may be used again, None when none rests."""
-        return self.exits.next_in()
-
     # ── egress ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
@@ -257,85 +223,10 @@ class Runtime:
 
         return EgressPolicy(allow=self.environment.destinations(), ports=self.environment.egress_ports)
 
-    # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def sessions(self) -> LiveSessions:
-        """The stored sessions in use here."""
-        if self._sessions is None:
-            store = await self.session_store()
-            self._sessions = self._sessions or LiveSessions(store)
-        return self._sessions
-
-    async def session_store(self) -> SessionStore:
-        """Where sessions with a name are kept."""
-        if self._store is None:
-            made = await session_store(self)
-            self._store = self._store or made
-        return self._store
-
-    def hold_sessions(self, sessions: LiveSessions) -> None:
-        """Take these for the sessions in use here, before the first one is asked for."""
-        self._sessions = sessions
-
-    async def keep(self, name: str | None, session: Session) -> None:
-        """Store what changed in a session that was given back."""
-        if name and session.stored:
-            await (await self.sessions()).save(self.site, name, session)
-
-    async def drop_session(self, name: str) -> None:
-        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over.
-
-        One of the pool is given back.
-        """
-        if jar_of(name) is not None:
-            hold = self.leases.of(name)
-            if hold is not None and not self.origins.keeps(name):
-                await self.leases.release(hold.owner)
-            return
-        if self._sessions is not None and not self.origins.keeps(name):  # else none was ever stored, or it goes later
-            with suppress(RedisUnavailableError):
-                await self._sessions.drop(self.site, name)
-
-    @cached_property
-    def leases(self) -> SessionPool:
-        """The site's pool, and named sessions that the crawl has to itself."""
-        return session_pool(self)
-
-    def session_waits(self) -> int:
-        """How many requests wait for a session of the pool."""
-        return self.leases.waits() if self.config.pool is not None else 0
-
-    def starved(self) -> bool:
-        """Whether sessions are held by calls that have nothing under way: their next requests stand in the queue."""
-        return self.leases.idle_holds() > 0
-
     @property
     def queue(self) -> RedisQueue | None:
         """The queue in Redis, if the crawl has one."""
         return self._queue
-
-    @property
-    def identities(self) -> Identities:
-        """What names of sessions depend on."""
-        return Identities(self.crawl_id, pooled=self.config.pool is not None, media=self.environment.media)
-
-    async def end_scope(self, meta: Mapping[str, Any]) -> None:
-        """A call is over: give back the session that it had from the pool or to itself, unless others go on with it."""
-        name = meta.get("fw_session")
-        lasts = not meta.get("fw_session_ends") or (name and self.origins.keeps(name))
-        if not lasts:
-            await self.leases.release(meta["fw_scope"])
-
-    def mint(self, name: str, tier: str | None = None) -> Session:
-        """A fresh identity; unstored when ``name`` is empty. ``tier``: its exit is of this tier or a better one."""
-        return Session.fresh(
-            name,
-            site=self.site,
-            profile=self.profile,
-            proxy_id=None if self.config.proxy == "none" else self.pick(tier),
-            now=time.time(),
-            stored=bool(name),
-        )
 
     # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
 

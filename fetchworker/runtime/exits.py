@@ -72,6 +72,11 @@ class SiteExits:
         found = (self._manager.pick(self._site, tier=name) for name in self._ladder.ways(tier))
         return next((proxy for proxy in found if proxy is not None), None)
 
+    def id_of_next(self, tier: str | None = None) -> str | None:
+        """The id of what :meth:`pick` gives."""
+        proxy = self.pick(tier)
+        return proxy.id if proxy else None
+
     def above(self, tier: str | None = None) -> str | None:
         """The tier of the next request's exit when it is above the first one; ``tier``: as of :meth:`pick`."""
         if self._ladder is None:
@@ -90,6 +95,11 @@ class SiteExits:
     def any_usable(self) -> bool:
         """Whether there is an exit to go by now."""
         return self._manager.any_usable(self._site, self._tiers())
+
+    def standing(self) -> str:
+        """How the proxies stand, for an error."""
+        soon = self.next_in()
+        return f"{len(self._manager)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
 
     def next_in(self) -> float | None:
         """Seconds until a resting exit may be used again; None when waiting does not help."""

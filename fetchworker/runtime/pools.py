@@ -11,7 +11,7 @@ from fetchworker.sessions.poolmemory import MemoryPool
 from fetchworker.sessions.split import SplitStore
 
 if TYPE_CHECKING:
-    from fetchworker.runtime.crawl import Runtime
+    from fetchworker.runtime.identities import IdentitiesOfCrawl
     from fetchworker.sessions import SessionStore
     from fetchworker.sessions.pool import PoolBackend
     from fetchworker.sites import SiteConfig
@@ -40,12 +40,12 @@ def terms_of(config: SiteConfig) -> PoolTerms:
     return PoolTerms(**told | {"cooldown": cooldown})
 
 
-def alone(runtime: Runtime) -> bool:
+def alone(runtime: IdentitiesOfCrawl) -> bool:
     """Whether the crawl knows no Redis, so that its pool is its own."""
     return not runtime.queued and runtime.environment.redis_url is None
 
 
-def session_pool(runtime: Runtime) -> SessionPool:
+def session_pool(runtime: IdentitiesOfCrawl) -> SessionPool:
     """The pool of a crawl; also where it has named sessions to itself."""
     terms, site = terms_of(runtime.config), runtime.site
 
@@ -64,19 +64,19 @@ def session_pool(runtime: Runtime) -> SessionPool:
     return SessionPool(backend, terms, site=site, forget=forget, count=runtime.count, ending=runtime.ending, **patience)
 
 
-async def session_store(runtime: Runtime) -> SessionStore:
+async def session_store(runtime: IdentitiesOfCrawl) -> SessionStore:
     """Where the crawl's sessions are stored."""
     if runtime.config.pool is not None and alone(runtime):
         return SplitStore(MemorySessionStore(ttl=_ttl(runtime)), lambda: _redis_store(runtime))
     return await _redis_store(runtime)
 
 
-async def _redis_store(runtime: Runtime) -> SessionStore:
+async def _redis_store(runtime: IdentitiesOfCrawl) -> SessionStore:
     from fetchworker.sessions import RedisSessionStore  # noqa: PLC0415  # needs Redis's library
 
     store: SessionStore = RedisSessionStore(await runtime.redis(), ttl=_ttl(runtime))
     return runtime.queue.patient(store) if runtime.queue else store
 
 
-def _ttl(runtime: Runtime) -> int:
+def _ttl(runtime: IdentitiesOfCrawl) -> int:
     return int(runtime.config.session_ttl or runtime.environment.session_ttl)
