@@ -266,3 +266,27 @@ class Echo:
         finally:
             writer.close()
             self.ended.set()
+
+
+@pytest.fixture
+async def echo(serve: Callable[..., Any]) -> Echo:
+    return await serve("127.0.0.1", 0, Echo())
+
+
+class Silent:
+    """A server that reads and says nothing."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.open = asyncio.Event()
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.open.set()
+        with suppress(OSError):
+            await reader.read(-1)
+        writer.close()
+
+
+@pytest.fixture
+async def silent(serve: Callable[..., Any]) -> Silent:
+    return await serve("127.0.0.1", 0, Silent())

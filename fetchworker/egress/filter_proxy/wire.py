@@ -38,6 +38,7 @@ class Wire:
         self._first = first
         self.http = h11.Connection(role, max_incomplete_event_size=head_bytes)
         self._spare = head_bytes
+        self._chunk = min(CHUNK, head_bytes)  # h11 measures what is incomplete: a head may be twice as long at most
 
     async def next_event(self) -> Event:
         """What comes next.
@@ -56,7 +57,7 @@ class Wire:
 
     async def read(self) -> bytes:
         """Bytes as they come, counted; empty at the end."""
-        data, self._first = self._first or await self.reader.read(CHUNK), b""
+        data, self._first = self._first or await self.reader.read(self._chunk), b""
         if self.meter is not None:
             self.meter.count(received=len(data))
         return data
