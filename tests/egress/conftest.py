@@ -33,11 +33,13 @@ class Trap:
 
     def __init__(self) -> None:
         self.hits = 0
+        self.first = asyncio.Event()
         self.heads: list[bytes] = []
         self.port = 0
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.hits += 1
+        self.first.set()
         try:
             self.heads.append(await reader.readuntil(b"\r\n\r\n"))
             writer.write(_ANSWER)

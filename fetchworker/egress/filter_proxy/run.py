@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fetchworker.egress.policy import EgressPolicy
 
 #: how many refusals a run remembers
-_REMEMBERED = 100
+_REMEMBERED = 500
 
 
 class Upstream(Protocol):
@@ -51,7 +51,7 @@ class Run:
 
     ``sent`` and ``received`` are bytes to and from targets: what tunnels carry (TLS included), and plain requests and
     answers with their heads. What is said to an upstream proxy before a tunnel stands is not counted. ``ended`` is
-    empty while the run may go on, then ``byte_cap``, ``deadline`` or ``closed``. ``refusals`` are the last hundred.
+    empty while the run may go on, then ``byte_cap``, ``deadline`` or ``closed``. ``refusals`` are the last 500.
     """
 
     def __init__(
