@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from fetchworker.egress.filter_proxy import chromium_arguments, chromium_environment
+from fetchworker.egress.chromium import chromium_arguments, chromium_environment
 
 pytestmark = [pytest.mark.chromium, pytest.mark.slow]
 

@@ -215,3 +215,18 @@ class TestLimits:
         monkeypatch.setattr(proxy, "_ways", type(proxy._ways)(never, 0.2))
         answer = await (await asker(proxy.open_run())).ask("CONNECT", "www.example.com:443")
         assert (answer.status, answer.reason) == (504, "connect_timeout")
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "told"),
+    [
+        ("GET", "http://ann:word@10.0.0.1:81/secret?key=x", "10.0.0.1:81"),
+        ("CONNECT", "ann:word@10.0.0.1:443", "10.0.0.1:443"),
+        ("GET", "http://10.0.0.1?next=http://a@b/", "10.0.0.1"),
+        ("GET", f"http://{'a' * 9000}.internal/", "a" * 393),
+    ],
+)
+async def test_a_refusal_tells_the_place_and_no_secret(filtering, asker, method, target, told):
+    run = (await filtering()).open_run()
+    assert (await (await asker(run)).ask(method, target)).status == 403
+    assert [refusal.target for refusal in run.refusals] == [told]

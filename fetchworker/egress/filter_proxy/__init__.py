@@ -4,6 +4,7 @@
 
     async with FilterProxy(policy) as proxy:
         run = proxy.open_run(upstream=session_proxy, max_bytes=50_000_000, deadline=60)
+        # fetchworker.egress.chromium tells how a browser is started so that this is its only way out
         browser = launch(args=chromium_arguments(proxy.url), env=chromium_environment(os.environ))
         ...  # with run.url, run.username and run.password as the context's proxy
         await run.close()
@@ -12,14 +13,12 @@ A browser opens connections of its own, so nothing in it can be trusted to keep 
 proxy, and each target is judged here.
 """
 
-from fetchworker.egress.filter_proxy.chromium import BACKGROUND_OFF, chromium_arguments, chromium_environment
 from fetchworker.egress.filter_proxy.outside import Resolve
 from fetchworker.egress.filter_proxy.reasons import PROXY_REASONS
 from fetchworker.egress.filter_proxy.run import Refusal, Run, Upstream
 from fetchworker.egress.filter_proxy.server import FilterProxy, Limits
 
 __all__ = [
-    "BACKGROUND_OFF",
     "PROXY_REASONS",
     "FilterProxy",
     "Limits",
@@ -27,6 +26,4 @@ __all__ = [
     "Resolve",
     "Run",
     "Upstream",
-    "chromium_arguments",
-    "chromium_environment",
 ]

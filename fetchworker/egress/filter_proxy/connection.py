@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fetchworker.egress.filter_proxy.server import Limits
     from fetchworker.egress.filter_proxy.wire import Wire
 
+_TOLD = 400  # bytes of a target that a refusal remembers
 _LINGER = 1.0  # seconds in which a client may take the last answer
 
 
@@ -139,6 +141,6 @@ class Connection:
 
 
 def _told(request: h11.Request) -> str:
-    """Where a request wanted to go, without path and query: they may hold secrets."""
-    text = request.target.decode("latin-1")
-    return text.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2] if "://" in text else text
+    """Where a request wanted to go, without user, path and query: they may hold secrets."""
+    text = request.target[:_TOLD].decode("latin-1")
+    return re.split(r"[/?#]", text.partition("://")[2] or text)[0].rpartition("@")[2]

@@ -6,8 +6,8 @@ WebSocket and WebRTC reaches nothing (``tests/egress/test_egress_filter_chromium
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from fetchworker.errors import ConfigError
 
@@ -30,7 +30,8 @@ _WEBRTC = (
 #: variables that change where Playwright's Chromium connects to
 _UNWANTED = frozenset({"PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK"})
 _PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "auto_proxy"})
-_LOOPBACK = ("127.0.0.1", "::1")
+_PROXY_URL = re.compile(r"http://(127\.0\.0\.1|\[::1\]):([0-9]{1,5})/?", re.ASCII)
+_MAX_PORT = 65_535
 
 
 def chromium_arguments(proxy_url: str) -> list[str]:
@@ -45,18 +46,14 @@ def chromium_arguments(proxy_url: str) -> list[str]:
     Raises:
         ConfigError: not ``http://`` with a loopback address and a port, or with credentials in it.
     """
-    try:
-        parts = urlsplit(proxy_url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = port = None
-    if host not in _LOOPBACK or not port or parts.scheme != "http" or "@" in parts.netloc or parts.path.strip("/"):
+    found = _PROXY_URL.fullmatch(proxy_url)
+    if not found or not 0 < int(found[2]) <= _MAX_PORT:
         raise ConfigError("proxy_url: write http://127.0.0.1:PORT, without credentials; they go to the context")
-    shown = f"[{host}]" if ":" in host else host
+    host, port = found[1], int(found[2])
     return [
-        f"--proxy-server=http://{shown}:{port}",
+        f"--proxy-server=http://{host}:{port}",
         "--proxy-bypass-list=<-loopback>",
-        f"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE {shown}",
+        f"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE {host}",
         "--dns-prefetch-disable",
         *_WEBRTC,
         *BACKGROUND_OFF,
