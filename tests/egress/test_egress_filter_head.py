@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fetchworker.config import destinations
 from fetchworker.egress import EgressPolicy
 from fetchworker.egress.filter_proxy import FilterProxy
 from fetchworker.egress.filter_proxy.head import Target, basic, end_to_end, read_credentials, read_target
@@ -26,6 +27,60 @@ LINES = st.sampled_from(
 HEADS = st.lists(LINES | st.binary(max_size=30), max_size=8).map(lambda lines: b"\r\n".join([*lines, b"", b""]))
 
 
+async def say(proxy: FilterProxy, message: bytes, *, ends: bool = True) -> bytes:
+    """All that is answered to a message on a connection of its own."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
+    try:
+        writer.write(message)
+        if ends:
+            writer.write_eof()
+        return await reader.read()
+    except OSError:
+        return b""
+    finally:
+        writer.transport.abort()
+
+
+ANSWERS = st.sampled_from(
+    [
+        b"HTTP/1.1 200 OK", b"HTTP/1.1 101 Switching Protocols", b"HTTP/1.1 407 No", b"HTTP/1.0 204 No", b"HTTP/9 1",
+        b"HTTP/1.1 100 Continue", b"Content-Length: 3", b"Content-Length: x", b"Transfer-Encoding: chunked", b"3", b"abc",
+        b"0",
+        b"Connection: upgrade", b"Upgrade: x", b"", b"Proxy-Authenticate: Basic", b"ffffffffffffffffffff", b" folded",
+    ]
+)  # fmt: skip
+REPLIES = st.lists(ANSWERS | st.binary(max_size=20), max_size=8).map(lambda lines: b"\r\n".join([*lines, b""]))
+
+
+@settings(max_examples=100)
+@given(st.lists(REPLIES, min_size=1, max_size=6))
+def test_whatever_a_server_answers_is_passed_on_or_ends(replies):
+    """Any bytes of a server: no exception is left to the loop, and the browser is never asked for other credentials."""
+    wrong: list[dict] = []
+    waiting = list(replies)
+
+    async def reply(reader, writer) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(waiting.pop())
+        writer.close()
+
+    async def talk() -> list[bytes]:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: wrong.append(context))
+        policy = EgressPolicy(allow=destinations("127.0.0.1"))
+        async with await asyncio.start_server(reply, "127.0.0.1", 0) as server, FilterProxy(policy) as proxy:
+            port = server.sockets[0].getsockname()[1]
+            run = proxy.open_run()
+            known = basic(run.username, run.password.get_secret_value())
+            head = b"GET http://127.0.0.1:%d/ HTTP/1.1\r\nHost: x\r\nProxy-Authorization: %s\r\n" % (port, known)
+            return [await say(proxy, head + b"Connection: close\r\n\r\n", ends=False) for _ in replies]
+
+    for answer in asyncio.run(talk()):
+        assert not answer.startswith((b"HTTP/1.1 407", b"HTTP/1.1 101"))
+        assert b"proxy-authenticate" not in answer.lower().partition(b"\r\n\r\n")[0]
+    assert not wrong
+    assert not waiting, "the server was asked each time"
+
+
 @settings(max_examples=150)
 @given(st.lists(HEADS | st.binary(max_size=200), min_size=1, max_size=6))
 def test_whatever_is_said_is_answered_or_cut_and_nothing_goes_out(messages):
@@ -36,17 +91,6 @@ def test_whatever_is_said_is_answered_or_cut_and_nothing_goes_out(messages):
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: wrong.append(context))
         async with FilterProxy(POLICY) as proxy:
             return [await say(proxy, message) for message in messages]
-
-    async def say(proxy: FilterProxy, message: bytes) -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
-        try:
-            writer.write(message)
-            writer.write_eof()
-            return await reader.read()
-        except OSError:
-            return b""
-        finally:
-            writer.transport.abort()
 
     for answer in asyncio.run(talk()):
         assert answer == b"" or answer[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 407", b"HTTP/1.1 431", b"HTTP/1.1 501")

@@ -113,7 +113,7 @@ class TestEnds:
         assert run.received == 501, "what came is counted, though it went no further"
 
     async def test_time(self, filtering, asker, echo):
-        run = (await filtering("echo.example")).open_run(deadline=0.2)
+        run = (await filtering("echo.example")).open_run(deadline=1.5)
         client = await asker(run)
         await tunnel(client, echo)
         assert await client.gone() == b""
