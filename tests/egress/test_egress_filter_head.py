@@ -44,8 +44,8 @@ async def say(proxy: FilterProxy, message: bytes, *, ends: bool = True) -> bytes
 ANSWERS = st.sampled_from(
     [
         b"HTTP/1.1 200 OK", b"HTTP/1.1 101 Switching Protocols", b"HTTP/1.1 407 No", b"HTTP/1.0 204 No", b"HTTP/9 1",
-        b"HTTP/1.1 100 Continue", b"Content-Length: 3", b"Content-Length: x", b"Transfer-Encoding: chunked", b"3", b"abc",
-        b"0",
+        b"HTTP/1.1 100 Continue", b"Content-Length: 3", b"Content-Length: x", b"Transfer-Encoding: chunked", b"3",
+        b"abc", b"0",
         b"Connection: upgrade", b"Upgrade: x", b"", b"Proxy-Authenticate: Basic", b"ffffffffffffffffffff", b" folded",
     ]
 )  # fmt: skip
