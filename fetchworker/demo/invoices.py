@@ -33,6 +33,8 @@ _ROW = 34.0
 _SIZE = 20.0
 _ITEMS_A_PAGE = 24
 _CENT = Decimal("0.01")
+#: shares of credit notes, of invoices of several pages, of tables with rulings, of invoices with one rate
+_CREDITS, _LONG, _RULED, _ONE_RATE = 0.15, 0.15, 0.5, 0.6
 
 
 @dataclass(slots=True)
@@ -94,12 +96,12 @@ def _words() -> dict[str, Any]:
 
 def _made(name: str, words: dict[str, Any], dice: random.Random, number: int) -> Made:
     made = Made(name)
-    credit = dice.random() < 0.15
+    credit = dice.random() < _CREDITS
     seller, buyer = dice.choice(words["sellers"]), dice.choice(words["buyers"])
     issued = date(2023, 1, 1) + timedelta(days=dice.randrange(900))
     due = issued + timedelta(days=dice.choice((14, 30, 45)))
     code = dice.choice(("INV-{:05}", "{:07}", "RE{:06}", "2024-{:04}", "F/{:04}/24")).format(dice.randrange(1, 9999))
-    rows = _items(words, dice, sign=-1 if credit else 1, many=dice.random() < 0.15)
+    rows = _items(words, dice, sign=-1 if credit else 1, many=dice.random() < _LONG)
     made.truth = _truth(words, rows, dice)
     made.truth |= {
         "seller": seller[0],
@@ -115,7 +117,7 @@ def _made(name: str, words: dict[str, Any], dice: random.Random, number: int) ->
     ]
     title = words["credit"] if credit else words["title"]
     top = _head(made, title, seller, (words["labels"]["buyer"], buyer), meta, layout=number // 9 % 3)
-    _table(made, words, rows, top, ruled=dice.random() < 0.5)
+    _table(made, words, rows, top, ruled=dice.random() < _RULED)
     made.pages[-1].append(Piece(" · ".join(seller), _LEFT, HEIGHT - 90, 15))
     return made
 
@@ -139,7 +141,7 @@ def _items(words: dict[str, Any], dice: random.Random, *, sign: int, many: bool)
 
 def _truth(words: dict[str, Any], rows: list[dict[str, Any]], dice: random.Random) -> dict[str, Any]:
     """Sums of the rows; sometimes one rate for all of them."""
-    if dice.random() < 0.6:
+    if dice.random() < _ONE_RATE:
         for row in rows:
             row["rate"] = words["rates"][0]
     net = sum((Decimal(row["amount"]) for row in rows), Decimal(0))
@@ -263,13 +265,12 @@ def _split(piece: Piece) -> Iterator[Word]:
 def write(folder: Path, count: int, seed: int = 1) -> int:
     """Write invoices as PDF files with their truth beside them; returns how many."""
     folder.mkdir(parents=True, exist_ok=True)
-    done = 0
-    for done, made in enumerate(invoices(count, seed), 1):
+    for made in invoices(count, seed):
         texts = [[(piece.text, piece.left, piece.top, piece.size) for piece in page] for page in made.pages]
         (folder / f"{made.name}.pdf").write_bytes(invoice_pdf.pdf(texts, made.rulings, (WIDTH, HEIGHT)))
         truth = {"id": made.name, "kind": "invoice", "fields": made.truth, "not_printed": []}
         (folder / f"{made.name}.json").write_text(json.dumps(truth, ensure_ascii=False, indent=1), encoding="utf-8")
-    return done
+    return count
 
 
 def main() -> None:

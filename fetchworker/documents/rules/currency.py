@@ -39,7 +39,7 @@ def currency(sheet: Sheet) -> Value | None:
     votes: Counter[str] = Counter()
     first: dict[str, Cell] = {}
     for cell in sheet.cells:
-        for code in _codes(cell.text):
+        for code in codes(cell.text):
             votes[code] += 1
             first.setdefault(code, cell)
     if not votes:
@@ -53,7 +53,8 @@ def currency(sheet: Sheet) -> Value | None:
     return Value(label, (first[code],), 0.99 if share > 0.6 else 0.85, seen=first[code].text)
 
 
-def _codes(text: str) -> list[str]:
+def codes(text: str) -> list[str]:
+    """The currencies that a text names; ``$`` alone is a dollar of any country."""
     found = [code for code, token in _TOKENS.items() if token.search(text)]
     if not found and _DOLLAR.search(text):
         return ["$"]
