@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from fetchworker.documents.scoring import Count, Report
 
 _SIDE, _EDGE = 420, 56
+_FACE = 'font-family="sans-serif" font-size="13"'
 _FULL = _SIDE + 2 * _EDGE
 _INK, _LINE, _PALE = "#1a1a1a", "#0a6cbd", "#c9c9c9"
 
@@ -34,7 +35,7 @@ def table(report: Report) -> str:
 def plot(report: Report) -> str:
     """The calibration curve: a circle for each tenth of confidence, larger for more fields; right is the diagonal."""
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_FULL}" height="{_FULL}" font-family="sans-serif" font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_FULL}" height="{_FULL}" {_FACE}>',
         '<rect width="100%" height="100%" fill="white"/>',
     ]
     parts += [_grid(step / 5) for step in range(6)]
