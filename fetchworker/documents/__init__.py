@@ -1,0 +1,1 @@
+"""Invoices and receipts: bytes in, fields with confidences and places out; no network, nothing heavy imported here."""
