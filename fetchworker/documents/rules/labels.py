@@ -1,0 +1,74 @@
+"""The words that stand beside values, in eight languages (``labels.yaml``), and how they are found in text (pure).
+
+A text is folded character by character (lower case, no accents, O for a 0 between letters), so that places in the
+folded text are places in the text. Between the words of a label anything but letters and digits may stand, or nothing:
+OCR loses spaces.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+_ZERO = re.compile(r"(?<=[a-z])0(?=[a-z])")
+_ONE = re.compile(r"(?<=[a-z])1(?=[a-z])")
+
+
+def fold(text: str) -> str:
+    """A text in lower case and without marks, of the same length."""
+    folded = "".join(map(_base, text))
+    return _ONE.sub("l", _ZERO.sub("o", folded))
+
+
+def compact(text: str) -> str:
+    """The letters and digits of a text, folded: what is compared when case, punctuation and spaces do not count."""
+    return "".join(char for char in "".join(map(_base, text)) if char.isalnum())
+
+
+@cache
+def _base(char: str) -> str:
+    first = unicodedata.normalize("NFKD", char)[0].lower()
+    return first if len(first) == 1 else char
+
+
+@cache
+def _words() -> dict[str, list[str]]:
+    data = yaml.safe_load((files(__package__) / "labels.yaml").read_text(encoding="utf-8"))
+    return {name: [str(word) for words in languages.values() for word in words] for name, languages in data.items()}
+
+
+def words(name: str) -> list[str]:
+    """The words of a label in all languages."""
+    return _words()[name]
+
+
+@cache
+def pattern(*names: str) -> re.Pattern[str]:
+    """What finds the labels of these names in a folded text, longer ones first."""
+    folded = {fold(word) for name in names for word in _words()[name]}
+    ordered = sorted(folded, key=lambda word: (-len(word), word))
+    return re.compile("(?:" + "|".join(map(_expression, ordered)) + ")")
+
+
+def _expression(word: str) -> str:
+    parts = [re.escape(part) for part in re.split(r"[\s]+", word) if part]
+    short = len(word) <= 2  # no AG in the postcode 8AG
+    start = (r"(?<![^\W_])" if short else r"(?<![^\W\d_])") if word[0].isalpha() else ""
+    end = r"(?![^\W\d_])" if word[-1].isalpha() else ""
+    return start + r"[\W_]*".join(parts) + end
+
+
+def find(text: str, *names: str) -> re.Match[str] | None:
+    """The first label of these names in a text."""
+    return pattern(*names).search(fold(text))
+
+
+def begins(text: str, *names: str) -> re.Match[str] | None:
+    """The label of these names that a text begins with, marks and short numbers before it aside."""
+    folded = fold(text)
+    skip = re.match(r"[^a-z]{0,6}", folded)
+    return pattern(*names).match(folded, skip.end() if skip else 0)
