@@ -111,7 +111,8 @@ class Pdf:
             frame = _Frame.of(page, self._caps.edge)
             turn = (frame.turn - page.get_rotation()) % 360
             bitmap = page.render(scale=frame.scale, rotation=turn, may_draw_forms=False)
-            return bitmap.to_pil().convert("RGB")
+            picture: Image.Image = bitmap.to_pil().convert("RGB")
+            return picture
 
     def _load(self, number: int) -> Any:
         try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fetchworker.documents.caps import Caps
 
-_FORMATS = ("JPEG", "MPO", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF", "JPEG2000")
+_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF", "JPEG2000")
 #: what Pillow and its plug-ins raise for damaged files
 _DAMAGED = (OSError, SyntaxError, ValueError, EOFError, RuntimeError, KeyError, IndexError, TypeError, OverflowError)
 #: only these hold pages; the frames of other formats are films

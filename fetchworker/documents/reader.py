@@ -77,12 +77,10 @@ class DocumentReader:
 
     def __init__(self, settings: ReaderSettings | None = None) -> None:
         self.settings = settings or ReaderSettings()
-        self.workers = [
-            Worker(self.settings.state_dir, self.settings.recycling) for _ in range(self.settings.workers)
-        ]
+        self.workers = [Worker(self.settings.state_dir, self.settings.recycling) for _ in range(self.settings.workers)]
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         self._waiting = 0
-        self._known: OrderedDict[tuple[str, str], asyncio.Task[list[Examined]]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], _Shared] = OrderedDict()
 
     async def __aenter__(self) -> Self:
         check_installed()
@@ -97,7 +95,7 @@ class DocumentReader:
 
     async def close(self) -> None:
         """End what is under way, and the workers."""
-        tasks = list(self._known.values())
+        tasks = [shared.task for shared in self._known.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -144,17 +142,17 @@ class DocumentReader:
         return await self._once((digest, kind), order, patient=patient)
 
     async def _once(self, key: tuple[str, str], order: Order, *, patient: bool) -> list[Examined]:
-        task = self._known.get(key)
-        if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._known[key] = asyncio.ensure_future(self._served(order, patient=patient))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        shared = self._known.get(key)
+        if shared is None or shared.failed:
+            task = asyncio.ensure_future(self._served(order, patient=patient))
+            shared = self._known[key] = _Shared(task)
         self._known.move_to_end(key)
         self._forget()
-        return await _shared(task)
+        return await shared.result()
 
     def _forget(self) -> None:
         for key in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
-            if self._known[key].done():
+            if self._known[key].task.done():
                 del self._known[key]
 
     async def _served(self, order: Order, *, patient: bool) -> list[Examined]:
@@ -172,18 +170,29 @@ class DocumentReader:
         return _examined(message["results"], overlays)
 
 
-async def _shared(task: asyncio.Task[list[Examined]]) -> list[Examined]:
-    """The result of a task that others may wait for too: it ends when the last of them goes."""
-    waiters: int = getattr(task, "_fw_waiters", 0) + 1
-    task._fw_waiters = waiters  # type: ignore[attr-defined]  # noqa: SLF001
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        if task._fw_waiters == 1:  # type: ignore[attr-defined]  # noqa: SLF001
-            task.cancel()
-        raise
-    finally:
-        task._fw_waiters -= 1  # type: ignore[attr-defined]  # noqa: SLF001
+class _Shared:
+    """A reading that several may wait for; it is given up when the last of them goes."""
+
+    def __init__(self, task: asyncio.Task[list[Examined]]) -> None:
+        self.task = task
+        self._waiting = 0
+        # nobody may be left to hear of its error
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    @property
+    def failed(self) -> bool:
+        """Whether another try may do better."""
+        return self.task.done() and (self.task.cancelled() or self.task.exception() is not None)
+
+    async def result(self) -> list[Examined]:
+        """Wait for it."""
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self.task)
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not self.task.done():
+                self.task.cancel()
 
 
 def _examined(results: list[dict[str, Any]], overlays: bytes) -> list[Examined]:
@@ -192,7 +201,8 @@ def _examined(results: list[dict[str, Any]], overlays: bytes) -> list[Examined]:
         overlay = overlays[start : start + result["overlay"]]
         start += result["overlay"]
         document = _document(result["document"]) if result["document"] else None
-        found.append(Examined(Reading.from_json(result["reading"]), *result["pages"], document, overlay or None))
+        reading, (read, total) = Reading.from_json(result["reading"]), result["pages"]
+        found.append(Examined(reading, read, total, document, overlay or None))
     return found
 
 

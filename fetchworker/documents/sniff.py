@@ -10,7 +10,9 @@ from fetchworker.media import kind_of
 PDF, XML = "application/pdf", "application/xml"
 #: a PDF's mark may stand after some other bytes (ISO 32000-1, annex H.3.4.1)
 _PDF_WITHIN = 1024
-_XML = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*+<\0?(?:\?\0?x\0?m\0?l|[\w:]*(?:Invoice|CreditNote)\b)|\0<\0\?")
+_XML = re.compile(
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*+<\0?(?:\?\0?x\0?m\0?l|[\w:]*(?:Invoice|CreditNote)\b)|\0<\0\?"
+)
 _PICTURES = frozenset({"jpeg", "png", "gif", "webp", "bmp", "tiff", "avif", "heic", "heif", "jp2"})
 
 

@@ -71,7 +71,7 @@ def _doubled(word: list[Letter], letter: Letter) -> bool:
     if not word or word[-1].text != letter.text:
         return False
     last = word[-1].box
-    return abs(last[0] - letter.box[0]) < 0.2 * (last[2] - last[0])  # noqa: PLR2004  # less than letters could be apart
+    return abs(last[0] - letter.box[0]) < 0.2 * (last[2] - last[0])  # less than letters could be apart
 
 
 def lines_of_words(words: Iterable[Word], *, page: int, first_id: int) -> tuple[Line, ...]:

@@ -47,9 +47,7 @@ def lines_of(seen: Iterable[Seen], skew: float, centre: _Point, *, page: int, fi
     """
     boxes = [(_upright(line.corners, skew, centre), line) for line in seen]
     boxes.sort(key=lambda pair: (pair[0][1] + pair[0][3], pair[0][0]))
-    return tuple(
-        Line(first_id + place, page, line.text, line.score, box) for place, (box, line) in enumerate(boxes)
-    )
+    return tuple(Line(first_id + place, page, line.text, line.score, box) for place, (box, line) in enumerate(boxes))
 
 
 def _upright(corners: Sequence[_Point], skew: float, centre: _Point) -> Box:

@@ -14,6 +14,7 @@ import orjson
 
 if TYPE_CHECKING:
     import asyncio
+    from io import BufferedRWPair
 
 _LENGTH = struct.Struct(">I")
 #: a message of a worker that is larger than this is no message
@@ -28,7 +29,7 @@ def packed(message: Message, body: bytes = b"") -> bytes:
     return _LENGTH.pack(len(head)) + head + body
 
 
-def receive(stream: BinaryIO) -> tuple[Message, bytes] | None:
+def receive(stream: BinaryIO | BufferedRWPair) -> tuple[Message, bytes] | None:
     """The next message of a blocking stream; None at its end."""
     prefix = stream.read(_LENGTH.size)
     if len(prefix) < _LENGTH.size:

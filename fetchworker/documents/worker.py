@@ -23,6 +23,8 @@ from fetchworker.documents.caps import Caps
 from fetchworker.errors import DocumentError
 
 if TYPE_CHECKING:
+    from io import BufferedRWPair
+
     from PIL import Image
 
     from fetchworker.documents.engine import Engine
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
 _PR_SET_PDEATHSIG = 1
 #: below the crawl, whose loop must not wait for a processor
 _NICENESS = 10
-#: https://docs.python.org/3/library/audit_events.html
+#: https://docs.python.org/3/library/audit_events.html; a bind sends nothing
 _NETWORK = frozenset({
-    "socket.bind", "socket.connect", "socket.getaddrinfo", "socket.gethostbyaddr", "socket.gethostbyname",
+    "socket.connect", "socket.getaddrinfo", "socket.gethostbyaddr", "socket.gethostbyname",
     "socket.getnameinfo", "socket.sendmsg", "socket.sendto",
 })  # fmt: skip
 
@@ -66,7 +68,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 class _Worker:
-    def __init__(self, stream: BinaryIO, state_dir: Path) -> None:
+    def __init__(self, stream: BinaryIO | BufferedRWPair, state_dir: Path) -> None:
         self._stream = stream
         self._state_dir = state_dir
         self._network = NoNetwork()
@@ -88,7 +90,7 @@ class _Worker:
                 self._failed(exc)
             except MemoryError:
                 self._failed(DocumentError("engine", "there is not enough memory for this document"))
-            except Exception as exc:  # noqa: BLE001  # whatever a library raises, the next document is read
+            except Exception as exc:  # whatever a library raises, the next document is read
                 logging.getLogger(__name__).debug("", exc_info=True)
                 self._failed(DocumentError("engine", f"it cannot be read ({type(exc).__name__}: {str(exc)[:200]})"))
 
