@@ -12,12 +12,14 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from fetchworker.documents import wire
-from fetchworker.documents.caps import Caps
 from fetchworker.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from fetchworker.documents.caps import Caps
+    from fetchworker.documents.settings import Recycling
 
 #: what a worker gets of our environment: it reads strangers' files and needs no secret
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "SYSTEMROOT")
@@ -40,14 +42,6 @@ class Order:
         """The order as bytes for a worker."""
         told = {"kind": self.kind, "caps": asdict(self.caps), "overlay": self.overlay, "lines": self.lines}
         return wire.packed(told, self.content)
-
-
-@dataclass(frozen=True, slots=True)
-class Recycling:
-    """When a worker is replaced: after so many pages, or above so many megabytes."""
-
-    pages: int = 200
-    megabytes: int = 900
 
 
 class Worker:

