@@ -66,6 +66,12 @@ class Field:
     box: Box | None = None
     lines: tuple[int, ...] = ()
 
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> "Field":
+        """The field that :meth:`to_json` told."""
+        box = tuple(told["box"]) if told["box"] else None
+        return cls(told["value"], told["confidence"], told["page"], box, tuple(told["lines"]))
+
     def to_json(self) -> dict[str, Any]:
         """The field as JSON has it."""
         box = [round(edge, 1) for edge in self.box] if self.box else None
@@ -88,6 +94,13 @@ class Reading:
     fields: dict[str, Field] = field(default_factory=dict)
     line_items: list[dict[str, Field]] = field(default_factory=list)
     engine: str = ""
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> "Reading":
+        """The reading that :meth:`to_json` told."""
+        fields = {name: Field.from_json(found) for name, found in told["fields"].items()}
+        rows = [{name: Field.from_json(cell) for name, cell in row.items()} for row in told["line_items"]]
+        return cls(told["kind"], told["kind_confidence"], fields, rows, told["engine"])
 
     def to_json(self, file: str | None = None, error: dict[str, Any] | None = None) -> dict[str, Any]:
         """The object that the command, the service and the pipeline give for one document."""

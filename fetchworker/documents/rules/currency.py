@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import labels
 from fetchworker.documents.rules.value import Value
 from fetchworker.spiders.reading import money
 
@@ -23,7 +22,11 @@ _TOKENS = {
     "CHF": re.compile(r"(?<![A-Za-z])(?:CHF|SFr\.?)(?![A-Za-z])"),
 }
 _DOLLAR = re.compile(r"(?<![A-Za-z])\$\s?[-\d(]|\d\s?\$")
-_CODES = re.compile(r"(?<![A-Za-z])(" + "|".join(sorted(money.CODES)) + r")(?![A-Za-z])")
+_CODE = "(" + "|".join(sorted(money.CODES)) + ")"
+#: a code counts beside an amount, in brackets, or alone: SDN BHD is no dinar
+_CODES = re.compile(
+    rf"(?<![A-Za-z]){_CODE}\s?-?\d[\d.,' ]*[.,]\d\d(?!\d)|\d[.,]\d\d\s?{_CODE}(?![A-Za-z])|^\W*{_CODE}\W*$"
+)
 #: countries by which a bare dollar sign is another country's
 _ELSEWHERE = {
     "CAD": re.compile(r"(?i)\bcanada\b|\b(?:hst|qst)\b"),
@@ -58,7 +61,4 @@ def codes(text: str) -> list[str]:
     found = [code for code, token in _TOKENS.items() if token.search(text)]
     if not found and _DOLLAR.search(text):
         return ["$"]
-    if not found:
-        found = [match[1] for match in _CODES.finditer(text) if re.search(r"\d", text) or len(text) < 40]
-        found = [code for code in found if code != "ALL" and not labels.find(text, "contact")]
-    return found
+    return found or [match[1] or match[2] or match[3] for match in _CODES.finditer(text)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import dates, labels, repair
@@ -68,7 +68,8 @@ def address(rows: list[Row], place: int) -> Value | None:
     if start is None:
         return None
     taken = [following[start]]
-    for row, after in zip(following[start + 1 :], [*following[start + 2 :], None], strict=True):
+    rest = following[start + 1 :]
+    for row, after in zip_longest(rest, rest[1:]):
         if ends(row.text) or _gap(taken[-1], row) > 2.2 * _height(row):  # another block
             break
         if (
@@ -215,7 +216,7 @@ def _joined(rows: list[Row], place: int, score: float) -> Value:
         if not _tail(taken[0].text) or not named_like(before.text):
             break
         taken.insert(0, before)
-    if len(taken) == 1 and place + 1 < len(rows) and _only_form(rows[place + 1].text):
+    if len(taken) == 1 and place + 1 < len(rows) and _tail(rows[place + 1].text):
         taken.append(rows[place + 1])
     text = stripped(" ".join(row.text for row in taken))
     cells = tuple(cell for row in taken for cell in row.cells)
