@@ -26,6 +26,8 @@ _HOUSE = re.compile(
 )
 #: words that companies' names end with
 _SECOND = re.compile(r"(?i)(?:enterprise|trading|industries|holdings|marketing|services|supply)s?\b")
+#: an address ends with its country
+_COUNTRY = re.compile(r"(?i)\bmalaysia\W*$")
 _DEEP = 14  # rows of a receipt that may be its head
 _LETTERS = re.compile(r"[^\W\d_]")
 
@@ -40,7 +42,8 @@ def _without_dirt(row: Row) -> Row:
     """A row without a sign or two that stand far from the rest: what OCR sees in a page's edge."""
     widest = max(row.cells, key=lambda cell: len(cell.text))
     kept = [cell for cell in row.cells if len(cell.text) > 2 or -overlap(cell.box, widest.box) < widest.height]
-    return Row(tuple(kept))
+    named = [cell for cell in kept if not ends(cell.text)]  # a title or a day beside a name
+    return Row(tuple(named or kept))
 
 
 def company(rows: list[Row]) -> tuple[Value | None, int]:
@@ -70,7 +73,9 @@ def address(rows: list[Row], place: int) -> Value | None:
     taken = [following[start]]
     rest = following[start + 1 :]
     for row, after in zip_longest(rest, rest[1:]):
-        if ends(row.text) or _gap(taken[-1], row) > 2.2 * _height(row):  # another block
+        if (
+            ends(row.text) or _COUNTRY.search(taken[-1].text) or _gap(taken[-1], row) > 2.2 * _height(row)
+        ):  # another block
             break
         if (
             _like(row.text)
@@ -101,7 +106,7 @@ def named_like(text: str) -> bool:
     """Whether a row may be a company's name: letters, and nothing that says it is something else."""
     bare = stripped(text)
     letters = len(_LETTERS.findall(bare))
-    if letters < 3 or letters < 0.45 * len(bare.replace(" ", "")):
+    if letters < 3 or "@" in text or letters < 0.45 * len(bare.replace(" ", "")):
         return False
     title = labels.begins(text, "title_invoice", "title_receipt", "credit", "date", "other_number")
     if title and len(labels.compact(text)) - len(labels.compact(title[0])) < 5:

@@ -11,7 +11,7 @@ from functools import cache
 
 from fetchworker.documents.rules import labels
 
-_SENDIRIAN = re.compile(r"(?i)(?<![a-z])(S)[DO0][NH](\.?\s?)(B)[HN][DOU0](?![a-z])")
+_SENDIRIAN = re.compile(r"(?i)(?<![a-z])(S)(?:[DO0][NH]|N)(\.?\s?)(B)[HN][DOU0](?![a-z])")
 #: a legal form grown onto the word before it
 _GLUED = re.compile(r"(?<=[A-Za-z])(?=S/B(?![A-Za-z]))|(?<=[a-z]{3})(?=Sdn\.? ?Bhd)|(?<=[A-Z]{3})(?=SDN\.? ?BHD)")
 _SHARED = re.compile(r"(?<=\s)[5S$]/[B8](?=\W*$)")
