@@ -42,8 +42,13 @@ def _without_dirt(row: Row) -> Row:
     """A row without a sign or two that stand far from the rest: what OCR sees in a page's edge."""
     widest = max(row.cells, key=lambda cell: len(cell.text))
     kept = [cell for cell in row.cells if len(cell.text) > 2 or -overlap(cell.box, widest.box) < widest.height]
-    named = [cell for cell in kept if not ends(cell.text)]  # a title or a day beside a name
+    named = [cell for cell in kept if not _beside_name(cell.text)]
     return Row(tuple(named or kept))
+
+
+def _beside_name(text: str) -> bool:
+    """Whether a piece of a head is a title, a label or a day that happens to stand in a name's row."""
+    return bool(labels.begins(text, "title_invoice", "credit", "invoice_number", "date", "contact") or dates.find(text))
 
 
 def company(rows: list[Row]) -> tuple[Value | None, int]:
