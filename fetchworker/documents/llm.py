@@ -22,7 +22,7 @@ from fetchworker.documents.rules.confidence import chance
 from fetchworker.errors import AnswerRejectedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fetchworker.documents.model import Document, Kind, Line
 
@@ -106,6 +106,28 @@ def read(answer: str, document: Document) -> Reading:
         _only(row, _ITEM_FIELDS, place=f"line_items[{number}].")
         items.append({name: _field(name, cited, lines) for name, cited in row.items()})
     return Reading(kind, 0.9, fields, items, ENGINE)
+
+
+async def second(
+    document: Document,
+    rules: Reading,
+    model: Model,
+    rejected: Callable[[AnswerRejectedError], None] = lambda _error: None,
+) -> Reading:
+    """Engine A's reading with a model's beside it; a rejected answer leaves engine A's alone.
+
+    Args:
+        document: its pages with their lines.
+        rules: what engine A read.
+        model: the way to a model.
+        rejected: told why an answer was not used.
+    """
+    kind = None if rules.kind == "other" else rules.kind
+    try:
+        return merged(rules, read(await model.answer(instruction(document, kind)), document))
+    except AnswerRejectedError as error:
+        rejected(error)
+        return rules
 
 
 def merged(rules: Reading, other: Reading | None) -> Reading:
