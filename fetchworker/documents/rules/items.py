@@ -95,6 +95,8 @@ def _ends(row: Row, table: list[Column], mark: str) -> bool:
     if named is None or named[0] in {"count", "discount"} or not _numbers(row, mark):
         return False
     texts = [column for column in table if column.kind in {"description", "code"}]
+    if len(labels.compact(first.text)) == len(named[2]):  # a label alone
+        return True
     before = len(labels.compact(_RATE.sub("", first.text[: named[1]]))) - len(named[2])
     own = len(labels.compact(re.sub(r"[\d.,%€$£₹]", "", first.text))) - len(named[2]) < 14
     away = all(abs(first.box[0] - column.left) > 2 * first.height for column in texts)
