@@ -105,6 +105,17 @@ def test_an_american_day_is_read_the_american_way(document):
     assert (found["invoice_date"], found["due_date"]) == ("2024-03-04", "2024-04-03")
 
 
+def test_a_window_envelope_tells_seller_and_buyer(document):
+    text = (
+        "Musterhost AG · Uferweg 40 · 63571 Gelnhausen\nFirma Beispiel | Rechnung Nr. 30064443\nHauptstr. 5 | Datum "
+        "03.05.2015\n12345 Musterstadt\nMenge | Text | Preis | Gesamt EUR\n1 | Postfach | 29,19 | 29,19\n"
+        "Summe Netto | 29,19\nMwSt. 19,00% auf 29,19 EUR | 5,54\nGesamtbetrag | 34,73"
+    )
+    found = fields(read(document(text, width=1200)))
+    assert (found["seller"], found["buyer"]) == ("Musterhost AG", "Firma Beispiel")
+    assert (found["subtotal"], found["tax"], found["total"]) == ("29.19", "5.54", "34.73")
+
+
 def test_columns_with_their_values_below(document):
     text = (
         "Houtwerk B.V. | FACTUUR\nKlant | Factuurdatum | Factuurnummer | Vervaldatum\n"
