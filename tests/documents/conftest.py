@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from fetchworker.documents import ReaderSettings
 from fetchworker.documents.caps import Caps
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: (x, y from the top, size, text) in units of a page of 600 × 800
 INVOICE = (
@@ -45,7 +47,8 @@ RECEIPT = (
 )  # fmt: skip
 
 
-def _shown(x: float, y: float, size: float, text: str, angle: int, mode: int) -> str:
+def _shown(shown: tuple[float, float, float, str], angle: int, mode: int) -> str:
+    x, y, size, text = shown
     cos, sin = {0: (1, 0), 90: (0, 1), 180: (-1, 0), 270: (0, -1)}[angle]
     # the page turned by the angle about its lower left corner, and moved back onto the sheet
     at = {0: (x, 800 - y), 90: (y, x), 180: (600 - x, y), 270: (800 - y, 600 - x)}[angle]
@@ -69,7 +72,7 @@ def _pdf(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Rotate {rotate} "
             f"/Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * place} 0 R >>"
         )
-        content = draw + "\n" + "\n".join(_shown(*shown, angle, mode) for shown in page)
+        content = draw + "\n" + "\n".join(_shown(shown, angle, mode) for shown in page)
         objects.append(f"<< /Length {len(content.encode('cp1252'))} >>\nstream\n{content}\nendstream")
     return _file(objects)
 

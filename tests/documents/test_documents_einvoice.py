@@ -40,7 +40,8 @@ CII = """<?xml version="1.0" encoding="UTF-8"?>
   </ram:ApplicableHeaderTradeAgreement>
   <ram:ApplicableHeaderTradeSettlement><ram:InvoiceCurrencyCode>EUR</ram:InvoiceCurrencyCode>
    <ram:SpecifiedTradePaymentTerms><ram:DueDateDateTime>
-    <udt:DateTimeString format="102">20250413</udt:DateTimeString></ram:DueDateDateTime></ram:SpecifiedTradePaymentTerms>
+    <udt:DateTimeString format="102">20250413</udt:DateTimeString></ram:DueDateDateTime>
+   </ram:SpecifiedTradePaymentTerms>
    <ram:SpecifiedTradeSettlementHeaderMonetarySummation>
     <ram:TaxBasisTotalAmount>91.00</ram:TaxBasisTotalAmount>
     <ram:TaxTotalAmount currencyID="CZK">430.00</ram:TaxTotalAmount>

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,8 +21,8 @@ def values(reading):
 
 
 def sockets_of(pid):
-    links = [os.readlink(place) for place in Path(f"/proc/{pid}/fd").iterdir()]
-    return sum(link.startswith("socket:") for link in links)
+    links = [place.readlink() for place in Path(f"/proc/{pid}/fd").iterdir()]
+    return sum(link.name.startswith("socket:") for link in links)
 
 
 async def test_a_receipt_is_read_however_it_lies_and_without_a_network(settings_of, receipt_of):
