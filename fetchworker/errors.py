@@ -22,6 +22,7 @@
     ├── StorageError                the database cannot be opened or written
     │   └── RefusedError            the database works, and will not take these values
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
+    ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -224,3 +225,9 @@ class OutcomeError(FetchworkerError):
         super().__init__(message, outcome=outcome, **context)
         self.outcome = outcome
         self.error_type = OUTCOME_ERROR_TYPES.get(outcome, "FETCH_ERROR")
+
+
+class AnswerRejectedError(FetchworkerError):
+    """A language model's answer about a document is not used; ``context`` names the field, never the text."""
+
+    type = "ANSWER_REJECTED"

@@ -1,4 +1,7 @@
-"""Documents made on the spot: PDFs with a text layer, pictures of receipts, electronic invoices."""
+"""Documents made on the spot: PDFs with a text layer, pictures of receipts, and lines as if they had been read.
+
+In ``document``, a row of text is a line of the page; its pieces, parted by ``|``, are spread over the page.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from fetchworker.documents import ReaderSettings
 from fetchworker.documents.caps import Caps
+from fetchworker.documents.model import Document, Line, Page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,3 +136,27 @@ def settings_of(models: Path) -> Any:
         return ReaderSettings(**{"state_dir": models, "workers": 1, "caps": Caps(**(caps or {})), **changes})
 
     return make
+
+
+_ROW, _SIZE = 30.0, 20.0
+
+
+def made(text: str, *, width: float = 600.0, score: float = 0.995, size: float = 12.0) -> Document:
+    lines: list[Line] = []
+    rows = text.strip("\n").split("\n")
+    for number, row in enumerate(rows):
+        pieces = [piece.strip() for piece in row.split("|")]
+        y = 40 + number * _ROW
+        for place, piece in enumerate(pieces):
+            if piece:
+                across = len(piece) * size * 0.8
+                last = place == len(pieces) - 1 and place > 0
+                x = width - 20 - across if last else 20 + place * (width - 40) / len(pieces)
+                lines.append(Line(len(lines), 1, piece, score, (x, y, x + across, y + _SIZE)))
+    page = Page(1, width, 80 + len(rows) * _ROW, tuple(lines), "ocr")
+    return Document("0" * 64, (page,), 1, 1, "test", "image/png")
+
+
+@pytest.fixture
+def document() -> Any:
+    return made

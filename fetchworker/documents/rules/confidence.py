@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: score of a line by the recogniser → the chance that all of it is right, measured on 3,200 lines; 1.0 is a text layer
 _CHANCES = ((0.0, 0.0), (0.8, 0.48), (0.9, 0.69), (0.95, 0.83), (0.97, 0.91), (0.99, 0.98), (1.0, 0.995))
 _BOUNDS = [bound for bound, _ in _CHANCES]
+#: of the faults in a line about half are spaces and marks, which do not count, or stand beside the value
+_COUNTS = 0.5
 NOTHING = Field(None, 0.0)
 
 
@@ -28,7 +30,7 @@ def field(value: Value | None) -> Field:
     if value is None or not value.text:
         return NOTHING
     lines = {cell.line: cell.score for cell in value.cells}
-    read = prod(chance(score) for score in lines.values())
+    read = prod(chance(score) for score in lines.values()) ** _COUNTS
     first = value.cells[0]
     page = [cell for cell in value.cells if cell.page == first.page]
     # what adds up was read rightly, whatever the recogniser thought of it

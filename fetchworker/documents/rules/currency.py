@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import labels
 from fetchworker.documents.rules.value import Value
 from fetchworker.spiders.reading import money
 
@@ -23,7 +22,11 @@ _TOKENS = {
     "CHF": re.compile(r"(?<![A-Za-z])(?:CHF|SFr\.?)(?![A-Za-z])"),
 }
 _DOLLAR = re.compile(r"(?<![A-Za-z])\$\s?[-\d(]|\d\s?\$")
-_CODES = re.compile(r"(?<![A-Za-z])(" + "|".join(sorted(money.CODES)) + r")(?![A-Za-z])")
+_CODE = "(" + "|".join(sorted(money.CODES)) + ")"
+#: a code counts beside an amount, in brackets, or alone: SDN BHD is no dinar
+_CODES = re.compile(
+    rf"(?<![A-Za-z]){_CODE}\s?-?\d[\d.,' ]*[.,]\d\d(?!\d)|\d[.,]\d\d\s?{_CODE}(?![A-Za-z])|^\W*{_CODE}\W*$"
+)
 #: countries by which a bare dollar sign is another country's
 _ELSEWHERE = {
     "CAD": re.compile(r"(?i)\bcanada\b|\b(?:hst|qst)\b"),
@@ -39,7 +42,7 @@ def currency(sheet: Sheet) -> Value | None:
     votes: Counter[str] = Counter()
     first: dict[str, Cell] = {}
     for cell in sheet.cells:
-        for code in _codes(cell.text):
+        for code in codes(cell.text):
             votes[code] += 1
             first.setdefault(code, cell)
     if not votes:
@@ -53,11 +56,9 @@ def currency(sheet: Sheet) -> Value | None:
     return Value(label, (first[code],), 0.99 if share > 0.6 else 0.85, seen=first[code].text)
 
 
-def _codes(text: str) -> list[str]:
+def codes(text: str) -> list[str]:
+    """The currencies that a text names; ``$`` alone is a dollar of any country."""
     found = [code for code, token in _TOKENS.items() if token.search(text)]
     if not found and _DOLLAR.search(text):
         return ["$"]
-    if not found:
-        found = [match[1] for match in _CODES.finditer(text) if re.search(r"\d", text) or len(text) < 40]
-        found = [code for code in found if code != "ALL" and not labels.find(text, "contact")]
-    return found
+    return found or [match[1] or match[2] or match[3] for match in _CODES.finditer(text)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import dates, labels, repair
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: a company's own number behind or under its name: (519537-X), 002043319-W, (139386 X), (JM0325955-V)
 _REGISTRATION = re.compile(
     r"\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*)?(?:reg(?:istration)?\.?\s*)?(?:no\.?\s*)?[:#.]?\s*"
-    r"(?:[A-Z]{1,3}\s?)?\d{4,}[\dOo]*\s*[-–]?\s*[A-Z]{0,2}\s*[)\]}]?\s*$",
+    r"(?:[A-Z]{1,3}\s?)?\d{4,}[\dOoSIl]*\s*[-–]?\s*[A-Z]{0,2}\s*[)\]}]?\s*$",
     re.IGNORECASE,
 )
 POSTCODE = re.compile(r"(?<!\d)\d{5}(?!\d)\W*\s?[A-Za-z]|(?<![A-Za-z\d])[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?![A-Za-z])")
@@ -24,6 +24,10 @@ _HOUSE = re.compile(
     r"^\W{0,3}(?:no|lot|unit|blok|block|level|suite|g|gf|p\.?t|site|ptd|d|a|b|c|km)?[\s.:,#]{0,4}[A-Z]{0,2}[-\s]?\d[\w/\-&,]*",
     re.IGNORECASE,
 )
+#: words that companies' names end with
+_SECOND = re.compile(r"(?i)(?:enterprise|trading|industries|holdings|marketing|services|supply)s?\b")
+#: an address ends with its country
+_COUNTRY = re.compile(r"(?i)\bmalaysia\W*$")
 _DEEP = 14  # rows of a receipt that may be its head
 _LETTERS = re.compile(r"[^\W\d_]")
 
@@ -38,7 +42,13 @@ def _without_dirt(row: Row) -> Row:
     """A row without a sign or two that stand far from the rest: what OCR sees in a page's edge."""
     widest = max(row.cells, key=lambda cell: len(cell.text))
     kept = [cell for cell in row.cells if len(cell.text) > 2 or -overlap(cell.box, widest.box) < widest.height]
-    return Row(tuple(kept))
+    named = [cell for cell in kept if not _beside_name(cell.text)]
+    return Row(tuple(named or kept))
+
+
+def _beside_name(text: str) -> bool:
+    """Whether a piece of a head is a title, a label or a day that happens to stand in a name's row."""
+    return bool(labels.begins(text, "title_invoice", "credit", "invoice_number", "date", "contact") or dates.find(text))
 
 
 def company(rows: list[Row]) -> tuple[Value | None, int]:
@@ -66,8 +76,11 @@ def address(rows: list[Row], place: int) -> Value | None:
     if start is None:
         return None
     taken = [following[start]]
-    for row, after in zip(following[start + 1 :], [*following[start + 2 :], None], strict=True):
-        if ends(row.text) or _gap(taken[-1], row) > 2.2 * _height(row):  # another block
+    rest = following[start + 1 :]
+    for row, after in zip_longest(rest, rest[1:]):
+        if (
+            ends(row.text) or _COUNTRY.search(taken[-1].text) or _gap(taken[-1], row) > 2.2 * _height(row)
+        ):  # another block
             break
         if (
             _like(row.text)
@@ -96,14 +109,14 @@ def stripped(text: str) -> str:
 
 def named_like(text: str) -> bool:
     """Whether a row may be a company's name: letters, and nothing that says it is something else."""
-    letters = len(_LETTERS.findall(text))
-    if letters < 3 or letters < 0.45 * len(text.replace(" ", "")):
+    bare = stripped(text)
+    letters = len(_LETTERS.findall(bare))
+    if letters < 3 or "@" in text or letters < 0.45 * len(bare.replace(" ", "")):
         return False
-    title = labels.begins(text, "title_invoice", "title_receipt", "credit", "date", "other_number", "invoice_number")
+    title = labels.begins(text, "title_invoice", "title_receipt", "credit", "date", "other_number")
     if title and len(labels.compact(text)) - len(labels.compact(title[0])) < 5:
         return False
-    contact = labels.begins(text, "contact")
-    return contact is None
+    return labels.begins(text, "contact", "invoice_number", "invoice_date", "due_date") is None
 
 
 def ends(text: str) -> bool:
@@ -132,6 +145,8 @@ def _cut_contact(text: str) -> str:
 
 def _like(text: str) -> bool:
     """Whether a row looks like a part of an address."""
+    if re.fullmatch(r"\W*\(.*\)\W*", text) and "," not in text:  # a branch, a number
+        return False
     if labels.find(repair.address(text, marked=True), "address") or POSTCODE.search(text):
         return True
     if re.match(r"(?i)\W{0,2}(?:no|lot|unit)[\s.:]{1,3}\d", text):
@@ -170,7 +185,7 @@ def _is_body(row: Row) -> bool:
 
 
 def _company_score(rows: list[Row], number: int, seen: int, top: float) -> float:
-    text = rows[number].text
+    text = repair.name(rows[number].text, marked=True)
     score = max(0.0, 2.0 - 0.6 * seen)
     if labels.find(text, "company_form"):
         score += 3
@@ -182,7 +197,10 @@ def _company_score(rows: list[Row], number: int, seen: int, top: float) -> float
     before = rows[number - 1].text if number else ""
     if labels.find(before, "buyer") or re.search(r"(?i)formerly|licen[cs]ee|known as|bill to", before):
         score -= 5
-    if POSTCODE.search(text) or (_like(text) and re.search(r"\d", text) and not labels.find(text, "company_form")):
+    score -= 2.0 * text.startswith("(")  # a branch, or what the company was called before
+    if POSTCODE.search(stripped(text)) or (
+        _like(text) and re.search(r"\d", text) and not labels.find(text, "company_form")
+    ):
         score -= 2.5
     if (
         any(
@@ -204,13 +222,22 @@ def _registers(text: str) -> bool:
 def _joined(rows: list[Row], place: int, score: float) -> Value:
     """A name with the row before or after it that belongs to it."""
     taken = [rows[place]]
-    if _only_form(rows[place].text) and place and named_like(rows[place - 1].text):
-        taken.insert(0, rows[place - 1])
-    elif place + 1 < len(rows) and _only_form(rows[place + 1].text):
+    for before in reversed(rows[max(0, place - 2) : place]):
+        if not _tail(taken[0].text) or not named_like(before.text):
+            break
+        taken.insert(0, before)
+    if len(taken) == 1 and place + 1 < len(rows) and _tail(rows[place + 1].text):
         taken.append(rows[place + 1])
     text = stripped(" ".join(row.text for row in taken))
     cells = tuple(cell for row in taken for cell in row.cells)
     return Value(text, cells, 0.95 if score >= 5 else 0.9 if score >= 3 else 0.7, seen=text)
+
+
+def _tail(text: str) -> bool:
+    """Whether a row is the end of a name: its legal form alone, or begun with what never begins one."""
+    form = labels.find(repair.name(text, marked=True), "company_form", "trade")
+    begun = re.match(r"\([^()]*\)\s*\w", text) or text.count(")") > text.count("(") or _SECOND.match(text)
+    return _only_form(text) or bool(form and begun)
 
 
 def _only_form(text: str) -> bool:

@@ -27,9 +27,10 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
     unit = currency(sheet)
     other = parties.buyer(sheet)
     issued, due = _days(sheet, unit)
+    issuer = parties.seller(sheet, other)
     found = {
-        "seller": parties.seller(sheet, other),
-        "buyer": other,
+        "seller": issuer,
+        "buyer": other or parties.addressed(sheet, issuer),
         "invoice_number": _number(sheet),
         "invoice_date": issued,
         "due_date": due,

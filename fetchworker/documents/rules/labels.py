@@ -41,6 +41,11 @@ def _words() -> dict[str, list[str]]:
     return {name: [str(word) for words in languages.values() for word in words] for name, languages in data.items()}
 
 
+def names() -> list[str]:
+    """What there are labels for."""
+    return list(_words())
+
+
 def words(name: str) -> list[str]:
     """The words of a label in all languages."""
     return _words()[name]
@@ -65,6 +70,11 @@ def _expression(word: str) -> str:
 def find(text: str, *names: str) -> re.Match[str] | None:
     """The first label of these names in a text."""
     return pattern(*names).search(fold(text))
+
+
+def longest(text: str, *names: str) -> re.Match[str] | None:
+    """The longest label of these names in a text, of several as long the first."""
+    return max(pattern(*names).finditer(fold(text)), key=lambda match: len(match[0]), default=None)
 
 
 def begins(text: str, *names: str) -> re.Match[str] | None:

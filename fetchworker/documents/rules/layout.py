@@ -34,7 +34,7 @@ class Cell:
 
     @property
     def height(self) -> float:
-        return self.box[3] - self.box[1]
+        return max(1.0, self.box[3] - self.box[1])
 
     @property
     def middle(self) -> float:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _LETTERS = re.compile(r"[^\W\d_]")
 _FOOT = re.compile(r"\s[·•|]\s|\s[-–]\s(?=\S+ \d)")
 _ATTENTION = re.compile(r"^(?:attn|attention|t\.?a\.?v\.?|z\.?\s?hd\.?|c/o|a/a)[\s:.]+", re.IGNORECASE)
+#: a city with its code where the code is no five digits before a name
+_CITY = re.compile(r"(?<!\d)\d{4} ?[A-Z]{2}(?![A-Za-z])|(?<![A-Za-z])[A-Z]{2},? \d{5}(?!\d)")
 _TOP = 0.45  # the part of the first page where a seller's name is looked for without a label
 
 
@@ -31,6 +33,29 @@ def buyer(sheet: Sheet) -> Value | None:
         return None
     chance, name, cells = max(found, key=lambda entry: entry[0])
     return Value(name, cells, min(0.95, chance), seen=cells[-1].text)
+
+
+def addressed(sheet: Sheet, issuer: Value | None) -> Value | None:
+    """The buyer of an invoice without a label for it: the name over an address that is not the seller's."""
+    own = {(cell.line, cell.text) for cell in issuer.cells} if issuer else set()
+    tops = [cell for cell in _top(sheet) if not labels.begins(cell.text, "title_invoice", "credit")]
+    for cell in tops:
+        if not heads.POSTCODE.search(cell.text) and not _CITY.search(cell.text):
+            continue
+        block = [cell]
+        for other in reversed(tops[: tops.index(cell)]):
+            if (
+                abs(other.box[0] - cell.box[0]) < 2 * cell.height
+                and block[-1].box[1] - other.box[3] < 1.2 * cell.height
+            ):
+                block.append(other)
+        first = block[-1]
+        if len(block) < 3 or any((piece.line, piece.text) in own for piece in block):
+            continue
+        name = _name(first.text.split(",")[0])
+        if name and issuer and labels.compact(name) not in labels.compact(issuer.text) and not _address_like(name):
+            return Value(name, (first,), 0.7, seen=first.text)
+    return None
 
 
 def seller(sheet: Sheet, other: Value | None) -> Value | None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)|\d:\d\d:\d\d")
 _STRONG = re.compile(r"grand|payable|due|incl|inc|final|gross|after|nett|sales|apayer|ttc|besar|keseluruhan|zuzahlen")
+#: what tills call the whole, and invoices the part before tax
+_NET = frozenset({"nettotal", "totalnet", "netamount"})
 _CENTS = Decimal("0.05")
 _PAYMENTS = {"paid_cash": "cash", "paid_card": "card"}
 
@@ -34,26 +36,28 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
     mark = money.decimal_mark(cell.text for cell in sheet.cells)
     told = totals.told(sheet, mark)
     rows = heads.head(sheet)
+    unit = currency(sheet)
     company, place = heads.company(rows)
     total = _total(sheet, told, mark)
     marked = repair.is_marked([cell.text for cell in sheet.cells])
     owner, where = _owner(sheet) or company, heads.address(rows, place)
     return {
         "company": owner and replace(owner, text=repair.name(owner.text, marked=marked)),
-        "date": day(sheet),
+        "date": day(sheet, unit),
         "address": where and replace(where, text=repair.address(where.text, marked=marked)),
         "total": total,
         "tax": _tax(told, total),
-        "currency": currency(sheet),
+        "currency": unit,
         "payment": _payment(told),
     }
 
 
-def day(sheet: Sheet) -> Value | None:
+def day(sheet: Sheet, unit: Value | None = None) -> Value | None:
     """The day of a sale: labelled, with a time beside it, or the one that stands there most often."""
     found: list[tuple[float, int, Cell, dates.Found]] = []
     every = [day for cell in sheet.cells for day in dates.find(cell.text)]
-    first, _ = dates.day_first(every, default=True)
+    dollars = unit is not None and unit.text == "USD"
+    first, _ = dates.day_first(every, default=not dollars)
     for number, row in enumerate(sheet.rows):
         for place, cell in enumerate(row.cells):
             for day_ in dates.find(cell.text):
@@ -119,7 +123,7 @@ def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
         )
     for entry in plain:
         if entry.role == "subtotal" and entry.money:
-            _vote(candidates, entry, 0.4)
+            _vote(candidates, entry, 1.2 if entry.words in _NET else 0.4)
     _paid(candidates, plain)
     _added(candidates, plain)
     _summed(candidates, told)

@@ -11,7 +11,9 @@ from functools import cache
 
 from fetchworker.documents.rules import labels
 
-_SENDIRIAN = re.compile(r"(?i)(?<![a-z])(S)[DO0][NH](\.?\s?)(B)[HN][DO0](?![a-z])")
+_SENDIRIAN = re.compile(r"(?i)(?<![a-z])(S)(?:[DO0][NH]|N)(\.?\s?)(B)[HN][DOU0](?![a-z])")
+#: a legal form grown onto the word before it
+_GLUED = re.compile(r"(?<=[A-Za-z])(?=S/B(?![A-Za-z]))|(?<=[a-z]{3})(?=Sdn\.? ?Bhd)|(?<=[A-Z]{3})(?=SDN\.? ?BHD)")
 _SHARED = re.compile(r"(?<=\s)[5S$]/[B8](?=\W*$)")
 _LOT = re.compile(r"^L[UO0Q]T(?=\W{0,3}\d)")
 #: what may stand behind a legal form at a name's end: a branch in brackets; two stray characters are dirt
@@ -21,7 +23,7 @@ _TOKEN = re.compile(r"[A-Za-zÀ-ÿ]{5,}")
 
 def name(text: str, *, marked: bool) -> str:
     """A company's name; ``marked`` tells whether the document's language has letters with marks."""
-    text = _SENDIRIAN.sub(_cased, text)
+    text = _GLUED.sub(" ", _SENDIRIAN.sub(_cased, text))
     text = _DIRT.sub("", _SHARED.sub("S/B", text))
     return text if marked else unmarked(text)
 

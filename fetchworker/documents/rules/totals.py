@@ -61,7 +61,7 @@ def role(text: str) -> tuple[str, int, str] | None:
     """The role that the longest label of a text gives, where the label ends, and the label without marks."""
     best: tuple[str, int, str] | None = None
     for name in ROLES:
-        match = labels.find(text, name)
+        match = labels.longest(text, name)
         if match is None:
             continue
         words = labels.compact(match[0])
