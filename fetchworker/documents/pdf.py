@@ -241,5 +241,6 @@ def _turn_of(text: Any, rotation: int) -> int:
     if not count:
         return rotation
     angles = (raw.FPDFText_GetCharAngle(text.raw, place) for place in range(count))
-    quarters = Counter(round(math.degrees(angle) / 90) % 4 for angle in angles if angle >= 0)
+    # PDFium tells clockwise angles, against ISO 32000's sense
+    quarters = Counter(-round(math.degrees(angle) / 90) % 4 for angle in angles if angle >= 0)
     return quarters.most_common(1)[0][0] * 90 if quarters else rotation

@@ -46,7 +46,8 @@ class DocumentReader:
         self.settings = settings or ReaderSettings()
         self.workers = [Worker(self.settings.state_dir, self.settings.recycling) for _ in range(self.settings.workers)]
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
-        self._waiting = 0
+        #: files that wait for a worker
+        self.waiting = 0
         self._known: OrderedDict[tuple[str, str], _Shared] = OrderedDict()
 
     async def __aenter__(self) -> Self:
@@ -123,13 +124,13 @@ class DocumentReader:
                 del self._known[key]
 
     async def _served(self, order: Order, *, patient: bool) -> list[Examined]:
-        if self._idle.empty() and self._waiting >= self.settings.waiting and not patient:
-            raise DocumentError("busy", f"{self._waiting} documents wait already; try again later")
-        self._waiting += 1
+        if self._idle.empty() and self.waiting >= self.settings.waiting and not patient:
+            raise DocumentError("busy", f"{self.waiting} documents wait already; try again later")
+        self.waiting += 1
         try:
             worker = await self._idle.get()
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
         try:
             message, overlays = await worker.read(order)
         finally:
@@ -143,13 +144,14 @@ class _Shared:
     def __init__(self, task: asyncio.Task[list[Examined]]) -> None:
         self.task = task
         self._waiting = 0
+        self._given_up = False
         # nobody may be left to hear of its error
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     @property
     def failed(self) -> bool:
         """Whether another try may do better."""
-        return self.task.done() and (self.task.cancelled() or self.task.exception() is not None)
+        return self._given_up or (self.task.done() and (self.task.cancelled() or self.task.exception() is not None))
 
     async def result(self) -> list[Examined]:
         """Wait for it."""
@@ -159,6 +161,7 @@ class _Shared:
         finally:
             self._waiting -= 1
             if not self._waiting and not self.task.done():
+                self._given_up = True
                 self.task.cancel()
 
 
