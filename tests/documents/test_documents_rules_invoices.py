@@ -96,6 +96,18 @@ def test_items_go_on_over_two_rows_and_end_at_the_sums(document):
     assert rows[1]["amount"].confidence > 0.9
 
 
+def test_items_without_a_tables_head_are_what_makes_the_subtotal(document):
+    text = (
+        "Cloud Works Inc. | INVOICE\nInvoice Number: | 42\nStorage | $1.87\nSubtotal | $4.11\nTransfer | $2.24\n"
+        "Tax | $0.00\nTotal | $4.11"
+    )
+    rows = read(document(text, width=1200), "invoice").line_items
+    assert [(row["description"].value, row["amount"].value) for row in rows] == [
+        ("Storage", "1.87"),
+        ("Transfer", "2.24"),
+    ]
+
+
 def test_an_american_day_is_read_the_american_way(document):
     text = (
         "Maple Supply LLC | INVOICE\n12 Foundry Road\nDayton, OH 45402\nBill To | Invoice # | 77\nOld Mill Inc. | "
