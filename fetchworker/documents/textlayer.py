@@ -71,6 +71,8 @@ def _doubled(word: list[Letter], letter: Letter) -> bool:
     if not word or word[-1].text != letter.text:
         return False
     last = word[-1].box
+    if last == letter.box and letter.text in "ft":  # one glyph for both, as in ffi
+        return False
     return abs(last[0] - letter.box[0]) < 0.2 * (last[2] - last[0])  # less than letters could be apart
 
 

@@ -96,6 +96,18 @@ def test_items_go_on_over_two_rows_and_end_at_the_sums(document):
     assert rows[1]["amount"].confidence > 0.9
 
 
+def test_items_without_a_tables_head_are_what_makes_the_subtotal(document):
+    text = (
+        "Cloud Works Inc. | INVOICE\nInvoice Number: | 42\nStorage | $1.87\nSubtotal | $4.11\nTransfer | $2.24\n"
+        "Tax | $0.00\nTotal | $4.11"
+    )
+    rows = read(document(text, width=1200), "invoice").line_items
+    assert [(row["description"].value, row["amount"].value) for row in rows] == [
+        ("Storage", "1.87"),
+        ("Transfer", "2.24"),
+    ]
+
+
 def test_an_american_day_is_read_the_american_way(document):
     text = (
         "Maple Supply LLC | INVOICE\n12 Foundry Road\nDayton, OH 45402\nBill To | Invoice # | 77\nOld Mill Inc. | "
@@ -103,6 +115,17 @@ def test_an_american_day_is_read_the_american_way(document):
     )
     found = fields(read(document(text, width=1200), "invoice"))
     assert (found["invoice_date"], found["due_date"]) == ("2024-03-04", "2024-04-03")
+
+
+def test_a_window_envelope_tells_seller_and_buyer(document):
+    text = (
+        "Musterhost AG · Uferweg 40 · 63571 Gelnhausen\nFirma Beispiel | Rechnung Nr. 30064443\nHauptstr. 5 | Datum "
+        "03.05.2015\n12345 Musterstadt\nMenge | Text | Preis | Gesamt EUR\n1 | Postfach | 29,19 | 29,19\n"
+        "Summe Netto | 29,19\nMwSt. 19,00% auf 29,19 EUR | 5,54\nGesamtbetrag | 34,73"
+    )
+    found = fields(read(document(text, width=1200)))
+    assert (found["seller"], found["buyer"]) == ("Musterhost AG", "Firma Beispiel")
+    assert (found["subtotal"], found["tax"], found["total"]) == ("29.19", "5.54", "34.73")
 
 
 def test_columns_with_their_values_below(document):

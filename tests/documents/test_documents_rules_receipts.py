@@ -71,6 +71,9 @@ def test_a_summary_of_tax_codes_is_no_total(document):
 @pytest.mark.parametrize(
     ("head", "company"),
     [
+        ("A. WRITER\nBUKU TA .K (TAMAN SURIA) SDN BND\n789417-W", "BUKU TA .K (TAMAN SURIA) SDN BHD"),
+        ("*** COPY ***\nLEAF MARKETING SDN BHD\nROC NO: 538358-H", "LEAF MARKETING SDN BHD"),
+        ("LEAF INTERNATIONAL SDN BHD\n23 MAR 2018 18:24\n(867388-U)", "LEAF INTERNATIONAL SDN BHD"),
         ("MORNING MART S/B (519537-X)", "MORNING MART S/B"),
         ("GOLDEN LEAF HARDWARE ENTERPRISE\n(SETIA) SDN BHD", "GOLDEN LEAF HARDWARE ENTERPRISE (SETIA) SDN BHD"),
         ("GOLDEN LEAF BOOKS\nSDN BHD", "GOLDEN LEAF BOOKS SDN BHD"),
@@ -88,6 +91,17 @@ def test_the_company_is_the_one_that_issued_it(document, head, company):
 def test_the_buyers_name_is_not_the_company(document):
     body = SHOP.replace("Receipt No", "BILL TO:\nGIANT WORKS (M) SDN BHD\nReceipt No")
     assert read(document(body + SUMS.lstrip("\n"))).fields["company"].value == "SUNNY HILL TRADING SDN BHD"
+
+
+def test_taxes_of_a_summary_are_added_where_no_row_names_the_tax(document):
+    lines = SUMS.replace("SUB TOTAL (EXCL GST) | 28.33\nTOTAL GST | 1.70\n", "")
+    two = lines.replace("SR | 6 | 28.33 | 1.70", "SR | 6 | 20.00 | 1.20\nSR | 6 | 8.33 | 0.50")
+    assert read(document(SHOP + two.lstrip("\n"))).fields["tax"].value == "1.70"
+
+
+def test_a_till_without_cents(document):
+    body = "SUNNY SHOP\nNO 1, JALAN BESAR\n01/02/2018 12:00\nTEA | 120\nTOTAL | 120\nCASH | 150\nCHANGE | 30"
+    assert read(document(body), "receipt").fields["total"].value == "120.00"
 
 
 def test_no_currency_without_a_token_for_it(document):

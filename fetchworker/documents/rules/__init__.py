@@ -6,6 +6,7 @@ arithmetic chooses among amounts. Each field has a confidence (:mod:`.confidence
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.model import Reading
@@ -51,13 +52,14 @@ def read(document: Document, kind: Wanted = "auto") -> Reading:
         values = {name: confidence.field(value) for name, value in receipts.read(sheet).items()}
         return Reading(found, sure, values, [], engine)
     fields = {name: confidence.field(value) for name, value in invoices.read(sheet).items()}
-    return Reading(found, sure, fields, _items(sheet), engine)
+    return Reading(found, sure, fields, _items(sheet, fields), engine)
 
 
 _kind = kind.kind
 
 
-def _items(sheet: layout.Sheet) -> list[dict[str, Field]]:
+def _items(sheet: layout.Sheet, fields: dict[str, Field]) -> list[dict[str, Field]]:
     mark = money.decimal_mark(cell.text for cell in sheet.cells)
-    rows = items.read(sheet, mark)
+    sums = {Decimal(value) for name in ("subtotal", "total") if (value := fields[name].value)}
+    rows = items.read(sheet, mark) or items.of_sum(sheet, mark, sums)
     return [{name: confidence.field(value) for name, value in row.items()} for row in rows]

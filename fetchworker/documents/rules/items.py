@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
@@ -12,6 +13,8 @@ from fetchworker.documents.rules import columns, labels, money, totals
 from fetchworker.documents.rules.value import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from fetchworker.documents.rules.columns import Column
     from fetchworker.documents.rules.layout import Cell, Row, Sheet
 
@@ -65,6 +68,28 @@ def read(sheet: Sheet, mark: str) -> list[Item]:
     return found
 
 
+def of_sum(sheet: Sheet, mark: str, sums: Collection[Decimal]) -> list[Item]:
+    """Items without a table's head: rows of a text and an amount at one indent whose amounts make one of the sums."""
+    columns_: dict[tuple[int, int], list[tuple[Row, _Number]]] = defaultdict(list)
+    for row in sheet.rows:
+        numbers = [number for number in _numbers(row, mark) if number.money]
+        first = row.cells[0]
+        apart = len(numbers) == 1 and numbers[0].cell is row.cells[-1] and len(row.cells) == 2
+        if apart and _LETTERS.search(first.text) and totals.role(first.text) is None:
+            columns_[row.page, round(first.box[0] / sheet.height)].append((row, numbers[0]))
+    for rows in columns_.values():
+        total = sum((number.value for _, number in rows), Decimal(0))
+        if len(rows) > 1 and total and any(abs(total - wanted) <= _NEAR for wanted in sums):
+            return [
+                {
+                    "description": Value(row.cells[0].text, (row.cells[0],), 0.93),
+                    "amount": Value(money.printed(number.value), (number.cell,), 0.97, 1.01),
+                }
+                for row, number in rows
+            ]
+    return []
+
+
 def _full(item: Item, table: list[Column]) -> bool:
     """Whether an item has all that its table has columns for, and more than an amount."""
     wanted = {column.kind for column in table} & {"quantity", "unit_price", "amount"}
@@ -95,6 +120,8 @@ def _ends(row: Row, table: list[Column], mark: str) -> bool:
     if named is None or named[0] in {"count", "discount"} or not _numbers(row, mark):
         return False
     texts = [column for column in table if column.kind in {"description", "code"}]
+    if len(labels.compact(first.text)) == len(named[2]):  # a label alone
+        return True
     before = len(labels.compact(_RATE.sub("", first.text[: named[1]]))) - len(named[2])
     own = len(labels.compact(re.sub(r"[\d.,%€$£₹]", "", first.text))) - len(named[2]) < 14
     away = all(abs(first.box[0] - column.left) > 2 * first.height for column in texts)

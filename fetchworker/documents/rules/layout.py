@@ -7,7 +7,7 @@ around them. Everything else in this package looks at cells only.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -157,16 +157,3 @@ def _beside(row: list[Cell], cell: Cell) -> bool:
     nearest = min(row, key=lambda other: min(abs(other.box[0] - cell.box[2]), abs(cell.box[0] - other.box[2])))
     near = abs(nearest.middle - cell.middle) < _SAME_ROW * min(nearest.height, cell.height)
     return near and all(overlap(other.box, cell.box) < _SAME_ROW * (cell.box[2] - cell.box[0] + 1) for other in row)
-
-
-def blocks(cells: Sequence[Cell], *, gap: float = 1.0) -> list[list[Cell]]:
-    """Cells under one another as blocks: parted where more than ``gap`` heights lie between two of them."""
-    found: list[list[Cell]] = []
-    for _, column in groupby(sorted(cells, key=lambda cell: (cell.page, cell.middle)), key=lambda cell: cell.page):
-        last: Cell | None = None
-        for cell in column:
-            if last is None or cell.box[1] - last.box[3] > gap * min(last.height, cell.height):
-                found.append([])
-            found[-1].append(cell)
-            last = cell
-    return found

@@ -9,6 +9,8 @@ from fetchworker.documents.rules import dates, heads, labels, near
 from fetchworker.documents.rules.value import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fetchworker.documents.rules.layout import Cell, Sheet
 
 _LETTERS = re.compile(r"[^\W\d_]")
@@ -36,26 +38,46 @@ def buyer(sheet: Sheet) -> Value | None:
 
 
 def addressed(sheet: Sheet, issuer: Value | None) -> Value | None:
-    """The buyer of an invoice without a label for it: the name over an address that is not the seller's."""
-    own = {(cell.line, cell.text) for cell in issuer.cells} if issuer else set()
+    """The buyer of an invoice without a label for it: in the envelope's window, or over a second address."""
+    own = labels.compact(issuer.text) if issuer else ""
+    line = _sender_line(sheet)
+    if line is not None:
+        for cell in sheet.below(line, reach=3.0)[:2]:
+            name = _name(cell.text)
+            if name and labels.compact(name) != own and abs(cell.box[0] - line.box[0]) < 3 * cell.height:
+                return Value(name, (cell,), 0.85, seen=cell.text)
+    for block in _address_blocks(sheet):
+        name = _name(block[-1].text.split(",")[0])
+        mine = issuer is not None and any(piece in issuer.cells for piece in block)
+        if name and own and not mine and labels.compact(name) not in own and not _address_like(name):
+            return Value(name, (block[-1],), 0.7, seen=block[-1].text)
+    return None
+
+
+def _sender_line(sheet: Sheet) -> Cell | None:
+    """The small line over an envelope's window: ``Name · Street 1 · City``."""
+    for cell in _top(sheet):
+        parts = _FOOT.split(cell.text)
+        if len(parts) > 2 and re.search(r"\d{4,5}", parts[-1]) and _name(parts[0]):
+            return cell
+    return None
+
+
+def _address_blocks(sheet: Sheet) -> Iterator[list[Cell]]:
+    """The addresses at the top of a page from their cities upwards, three rows and more."""
     tops = [cell for cell in _top(sheet) if not labels.begins(cell.text, "title_invoice", "credit")]
-    for cell in tops:
-        if not heads.POSTCODE.search(cell.text) and not _CITY.search(cell.text):
+    for place, cell in enumerate(tops):
+        if not _is_city(cell.text):
             continue
         block = [cell]
-        for other in reversed(tops[: tops.index(cell)]):
-            if (
-                abs(other.box[0] - cell.box[0]) < 2 * cell.height
-                and block[-1].box[1] - other.box[3] < 1.2 * cell.height
-            ):
+        for other in reversed(tops[:place]):
+            near_ = block[-1].box[1] - other.box[3] < 1.2 * cell.height
+            if abs(other.box[0] - cell.box[0]) < 2 * cell.height and near_:
+                if _is_city(other.text):  # the end of another address
+                    break
                 block.append(other)
-        first = block[-1]
-        if len(block) < 3 or any((piece.line, piece.text) in own for piece in block):
-            continue
-        name = _name(first.text.split(",")[0])
-        if name and issuer and labels.compact(name) not in labels.compact(issuer.text) and not _address_like(name):
-            return Value(name, (first,), 0.7, seen=first.text)
-    return None
+        if len(block) > 2:
+            yield block
 
 
 def seller(sheet: Sheet, other: Value | None) -> Value | None:
@@ -72,6 +94,10 @@ def seller(sheet: Sheet, other: Value | None) -> Value | None:
             continue
         if score is not None and (best is None or score > best[0]):
             best = (score, cell)
+    line = _sender_line(sheet)
+    if line is not None and (best is None or best[0] < 5):
+        name = heads.stripped(_FOOT.split(line.text)[0])
+        return Value(name, (line,), 0.9, seen=line.text)
     if labelled is not None and (best is None or best[0] < 7):
         return labelled
     if best is None or best[0] < 1.5:
@@ -88,7 +114,9 @@ def _name(text: str) -> str | None:
         return None
     if text.startswith("(") or labels.begins(text, "contact", "invoice_number", "invoice_date", "due_date", "ship_to"):
         return None
-    return heads.stripped(text) if len(text) < 80 else None
+    if heads.POSTCODE.search(text) or _CITY.search(text) or len(text) >= 80:
+        return None
+    return heads.stripped(text)
 
 
 def _labelled(sheet: Sheet) -> Value | None:
@@ -154,6 +182,10 @@ def _score(sheet: Sheet, cell: Cell, place: int) -> float | None:
     ):
         score -= 2  # a sentence
     return score
+
+
+def _is_city(text: str) -> bool:
+    return bool(heads.POSTCODE.search(text) or _CITY.search(text))
 
 
 def _web(text: str) -> bool:

@@ -46,7 +46,7 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
         "date": day(sheet, unit),
         "address": where and replace(where, text=repair.address(where.text, marked=marked)),
         "total": total,
-        "tax": _tax(told, total),
+        "tax": _tax(told, total) or _summary_tax(totals.summaries(sheet, mark), total),
         "currency": unit,
         "payment": _payment(told),
     }
@@ -111,6 +111,8 @@ def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
     totals_ = [entry for entry in plain if entry.role in {"total", "rounded"} and entry.money]
     if not totals_:
         totals_ = [entry for entry in totals.loose(sheet, mark, "total") if not entry.summary]
+    if not totals_:  # a till without cents
+        totals_ = [entry for entry in plain if entry.role in {"total", "rounded"} and entry.value >= 1]
     candidates: dict[Decimal, _Candidate] = defaultdict(_Candidate)
     last = max((entry.row for entry in totals_), default=0)
     for entry in totals_:
@@ -228,6 +230,19 @@ def _tax(told: list[Told], total: Value | None) -> Value | None:
         entry = summary[-1]
         return Value(money.printed(entry.value), entry.cells, 0.8, seen=entry.cell.text)
     return None
+
+
+def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) -> Value | None:
+    """The taxes of a summary's rows together, if with their nets they are the total."""
+    if not rows or total is None:
+        return None
+    tax = sum((row[1][0] for row in rows), Decimal(0))
+    net = sum((row[0][0] for row in rows), Decimal(0))
+    proved = abs(net + tax - Decimal(total.text)) <= _CENTS
+    if tax < 0 or tax > net or (len(rows) > 1 and not proved):
+        return None
+    cells = tuple(row[1][1] for row in rows)
+    return Value(money.printed(tax), cells, 0.95 if proved else 0.6, seen=cells[-1].text)
 
 
 def _payment(told: list[Told]) -> Value | None:

@@ -32,6 +32,8 @@ ROLES = (
 )
 #: an amount above or below a label belongs to it if their rows overlap by this share of the lower one's height
 _TOUCH = 0.15
+#: a summary by tax codes has at most so many rows
+_SUMMARY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +74,35 @@ def role(text: str) -> tuple[str, int, str] | None:
 
 def told(sheet: Sheet, mark: str) -> list[Told]:
     """The labelled amounts of a document in the order of its rows; behind a label the last amount counts."""
-    found: list[Told] = []
-    summary_until = -1
-    page = 0
+    return [
+        found
+        for number, row, summary in _rows(sheet, mark)
+        for found in _told_of_row(row, number, mark, summary=summary)
+    ]
+
+
+def summaries(sheet: Sheet, mark: str) -> list[list[tuple[Decimal, Cell]]]:
+    """The rows of a summary by tax codes, each with its amounts: net, tax, and sometimes both together."""
+    rows = []
+    for _, row, summary in _rows(sheet, mark):
+        named = role(row.text)
+        if summary and not (named and named[0] in {"total", "paid_cash", "change"}):
+            pairs = [(amount, cell) for cell in row.cells for amount in money.amounts(cell.text, mark)]
+            rows.append([(amount.value, cell) for amount, cell in pairs if amount.money])
+    return [row for row in rows if len(row) > 1]
+
+
+def _rows(sheet: Sheet, mark: str) -> Iterator[tuple[int, Row, bool]]:
+    """The rows with their numbers, and whether each is part of a summary by tax codes."""
+    until, page = -1, 0
     for number, row in enumerate(sheet.rows):
         if row.page != page:
-            page, summary_until = row.page, -1
+            page, until = row.page, -1
         if _opens_summary(row, mark):
-            summary_until = number + 8
-        elif summary_until >= number and not _amounts_of(row, mark) and number > summary_until - 7:
-            summary_until = -1
-        found += _told_of_row(row, number, mark, summary=number <= summary_until)
-    return found
+            until = number + _SUMMARY
+        elif until >= number and number > until - _SUMMARY + 1 and not _amounts_of(row, mark):
+            until = -1
+        yield number, row, number <= until
 
 
 def _opens_summary(row: Row, mark: str) -> bool:
