@@ -109,8 +109,8 @@ __all__ = [
 KINDS: dict[str, type[Item]] = {
     str(cls.model_fields["kind"].default): cls
     for cls in (
-        Ad, AdAnalytics, Advertiser, Comment, Company, Document, Event, FetchResult, Group, Job, LinkPage, Page, Person, Post,
-        Product, Profile, Review, SearchPage, SearchResult, Trend,
+        Ad, AdAnalytics, Advertiser, Comment, Company, Document, Event, FetchResult, Group, Job, LinkPage, Page, Person,
+        Post, Product, Profile, Review, SearchPage, SearchResult, Trend,
     )
 }  # fmt: skip
 

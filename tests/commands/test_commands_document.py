@@ -17,8 +17,10 @@ def invoice(tmp_path):
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 5 0 R "
-        "/Resources << /Font << /F1 4 0 R >> >> >>",
+        (
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 5 0 R "
+            "/Resources << /Font << /F1 4 0 R >> >> >>"
+        ),
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         f"<< /Length {len(words)} >>\nstream\n{words}\nendstream",
     ]
