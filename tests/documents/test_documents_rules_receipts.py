@@ -120,6 +120,19 @@ def test_a_badly_read_line_makes_its_field_less_sure(document):
     assert bad.fields["total"].confidence > 0.9  # it adds up
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear Mr. Sample,\nthank you for your letter of 3 March 2024.\nWe agree to pay 1,200.00 EUR for the damage.",
+        "First Bank\nAccount statement\nDate | Text | Debit | Balance\n01/02/2024 | Card | 12.00 | 88.00",
+        "Harbour Works Ltd\nDelivery Note | DN-100\nItem | Quantity\nShelf | 2\nHinge | 10",
+        "CAFE SOL\nEspresso | 2.50\nCappuccino | 3.50",
+    ],
+)
+def test_letters_statements_and_menus_are_neither(document, text):
+    assert read(document(text, width=1000)).kind == "other"
+
+
 def test_nothing_to_read_is_nothing(document):
     for text in ("", "Dear Sir or Madam,\nwe look forward to our visit.\nYours, A. Person"):
         reading = read(document(text))
