@@ -1,5 +1,7 @@
 """Receipts of invented shops."""
 
+from dataclasses import replace
+
 import pytest
 
 from fetchworker.documents.rules import read
@@ -86,6 +88,15 @@ def test_a_summary_of_tax_codes_is_no_total(document):
 def test_the_company_is_the_one_that_issued_it(document, head, company):
     body = SHOP.replace("SUNNY HILL TRADING SDN BHD\n(778899-X)", head)
     assert read(document(body + SUMS.lstrip("\n")), "receipt").fields["company"].value == company
+
+
+def test_a_sign_that_was_hardly_read_is_not_the_company(document):
+    made = document(
+        SHOP.replace("SUNNY HILL TRADING SDN BHD\n(778899-X)", "Gvaltn\nRESTORAN DAMAI") + SUMS.lstrip("\n")
+    )
+    sign = replace(made.pages[0].lines[0], score=0.6, box=(20.0, 30.0, 200.0, 68.0))
+    page = replace(made.pages[0], lines=(sign, *made.pages[0].lines[1:]))
+    assert read(replace(made, pages=(page,)), "receipt").fields["company"].value == "RESTORAN DAMAI"
 
 
 def test_the_buyers_name_is_not_the_company(document):
