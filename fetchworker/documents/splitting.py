@@ -27,6 +27,8 @@ _NUMBER = re.compile(
 )
 #: lines at either end of a page in which its number may stand
 _MARGIN = 6
+#: lines that tell a page from others, and the part of them that makes it a copy
+_ENOUGH, _SAME = 8, 0.8
 
 
 def together(pages: Sequence[Page]) -> list[list[Page]]:
@@ -47,10 +49,16 @@ def _begins(last: Page, page: Page) -> bool:
         return here[0] == 1 or here[0] != before[0] + 1 or before[1] != here[1]
     if here:
         return here[0] == 1
-    if before and before[1] == before[0]:  # the last page of its document
+    if (before and before[1] == before[0]) or _is_copy(last, page):  # the last page of its document, or the same again
         return True
     numbers, these = _numbers(last), _numbers(page)
     return bool(numbers and these and not numbers & these)
+
+
+def _is_copy(last: Page, page: Page) -> bool:
+    """Whether a page says what the one before it says: it goes on with nothing."""
+    before, here = ({line.text.casefold() for line in each.lines} for each in (last, page))
+    return len(here) >= _ENOUGH and len(before & here) >= _SAME * len(before | here)
 
 
 def _place(page: Page) -> tuple[int, int | None] | None:

@@ -61,7 +61,7 @@ def _end_with_parent(parent: int) -> None:
             os._exit(1)
 
     def wait() -> None:
-        sys.stdin.buffer.read()  # the reader holds the other end, and writes nothing
+        os.read(0, 1)  # the reader holds the other end, and writes nothing
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()

@@ -177,6 +177,8 @@ def numbered(number, *rows):
         ([["1 / 2"], ["2 / 2"]], [[1, 2]]),
         ([["Page 1"], ["Page 2"], ["Page 1"]], [[1, 2], [3]]),
         ([["words"], ["more words"]], [[1, 2]]),
+        ([[f"row {n}" for n in range(9)], [f"ROW {n}" for n in range(9)]], [[1], [2]]),
+        ([[f"row {n}" for n in range(9)], [f"row {n}" for n in range(5, 14)]], [[1, 2]]),
         ([["Page 3 of 2"], ["5 of 7 lamps"]], [[1, 2]]),
     ],
 )
