@@ -130,10 +130,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def settings_of(models: Path) -> Any:
-    """Settings of a reader with one worker, but for what is named."""
+    """Settings of a reader with one worker that may take its time, but for what is named."""
 
     def make(*, caps: Any = None, **changes: Any) -> ReaderSettings:
-        return ReaderSettings(**{"state_dir": models, "workers": 1, "caps": Caps(**(caps or {})), **changes})
+        return ReaderSettings(
+            **{"state_dir": models, "workers": 1, "caps": Caps(**{"seconds": 1800.0} | (caps or {})), **changes}
+        )
 
     return make
 

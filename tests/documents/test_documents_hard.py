@@ -27,7 +27,7 @@ async def outcome(reader, content):
 
 
 @pytest.mark.captures
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 async def test_every_hard_file_gives_its_answer_or_its_error(captures, settings_of):
     files = sorted((captures / "documents" / "hard").iterdir())
     async with DocumentReader(settings_of(workers=2)) as reader:

@@ -15,6 +15,9 @@ from fetchworker.documents import DocumentReader
 from fetchworker.documents.engine import Seen
 from fetchworker.documents.upright import lines_of, skew_of
 
+#: an engine takes its time to start and to read, more on a busy machine
+pytestmark = pytest.mark.timeout(600)
+
 
 def values(reading):
     return {name: found.value for name, found in reading.fields.items()}

@@ -16,13 +16,16 @@ from fetchworker.documents import DocumentReader
 from fetchworker.documents.settings import Recycling
 from fetchworker.errors import DocumentError
 
+#: an engine takes its time to start, more on a busy machine
+pytestmark = pytest.mark.timeout(300)
+
 
 def values(reading):
     return {name: found.value for name, found in reading.fields.items()}
 
 
 async def until(condition):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(200):
         while not condition():  # noqa: ASYNC110  # another process brings it about
             await asyncio.sleep(0.01)
 
