@@ -1,5 +1,7 @@
 """Receipts of invented shops."""
 
+from dataclasses import replace
+
 import pytest
 
 from fetchworker.documents.rules import read
@@ -88,6 +90,15 @@ def test_the_company_is_the_one_that_issued_it(document, head, company):
     assert read(document(body + SUMS.lstrip("\n")), "receipt").fields["company"].value == company
 
 
+def test_a_sign_that_was_hardly_read_is_not_the_company(document):
+    made = document(
+        SHOP.replace("SUNNY HILL TRADING SDN BHD\n(778899-X)", "Gvaltn\nRESTORAN DAMAI") + SUMS.lstrip("\n")
+    )
+    sign = replace(made.pages[0].lines[0], score=0.6, box=(20.0, 30.0, 200.0, 68.0))
+    page = replace(made.pages[0], lines=(sign, *made.pages[0].lines[1:]))
+    assert read(replace(made, pages=(page,)), "receipt").fields["company"].value == "RESTORAN DAMAI"
+
+
 def test_the_buyers_name_is_not_the_company(document):
     body = SHOP.replace("Receipt No", "BILL TO:\nGIANT WORKS (M) SDN BHD\nReceipt No")
     assert read(document(body + SUMS.lstrip("\n"))).fields["company"].value == "SUNNY HILL TRADING SDN BHD"
@@ -118,6 +129,19 @@ def test_a_badly_read_line_makes_its_field_less_sure(document):
     good, bad = (read(document(SHOP + SUMS.lstrip("\n"), score=score)) for score in (0.995, 0.92))
     assert good.fields["company"].confidence > 0.85 > bad.fields["company"].confidence
     assert bad.fields["total"].confidence > 0.9  # it adds up
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear Mr. Sample,\nthank you for your letter of 3 March 2024.\nWe agree to pay 1,200.00 EUR for the damage.",
+        "First Bank\nAccount statement\nDate | Text | Debit | Balance\n01/02/2024 | Card | 12.00 | 88.00",
+        "Harbour Works Ltd\nDelivery Note | DN-100\nItem | Quantity\nShelf | 2\nHinge | 10",
+        "CAFE SOL\nEspresso | 2.50\nCappuccino | 3.50",
+    ],
+)
+def test_letters_statements_and_menus_are_neither(document, text):
+    assert read(document(text, width=1000)).kind == "other"
 
 
 def test_nothing_to_read_is_nothing(document):

@@ -26,6 +26,8 @@ _HOUSE = re.compile(
 )
 #: words that companies' names end with
 _SECOND = re.compile(r"(?i)(?:enterprise|trading|industries|holdings|marketing|services|supply)s?\b")
+#: signs and handwriting are read with such scores
+_DOUBTFUL = 0.85
 #: an address ends with its country
 _COUNTRY = re.compile(r"(?i)\bmalaysia\W*$")
 _DEEP = 14  # rows of a receipt that may be its head
@@ -190,7 +192,8 @@ def _company_score(rows: list[Row], number: int, seen: int, top: float) -> float
     if labels.find(text, "company_form"):
         score += 3
     elif labels.find(text, "trade"):
-        score += 1
+        score += 1.3
+    score -= 1.0 * (min(cell.score for cell in rows[number].cells) < _DOUBTFUL)
     score += 0.8 * _height(rows[number]) / top
     if _REGISTRATION.search(text) or (number + 1 < len(rows) and _registers(rows[number + 1].text)):
         score += 0.8

@@ -138,9 +138,7 @@ def _item(row: Row, table: list[Column], mark: str) -> Item | None:
     if not text:
         return None
     proof = _proof(numbers)
-    item: Item = {
-        "description": Value(_CODE.sub("", " ".join(_words(cell, numbers) for cell in text)), tuple(text), 0.93)
-    }
+    item: Item = {"description": Value(_described(" ".join(_words(cell, numbers) for cell in text)), tuple(text), 0.93)}
     for name in ("quantity", "unit_price", "amount"):
         number = numbers.get(name)
         if number is not None:
@@ -151,6 +149,11 @@ def _item(row: Row, table: list[Column], mark: str) -> Item | None:
         cell = next(cell for cell in row.cells if rate[0] in cell.text)
         item["tax_rate"] = Value(rate[1].replace(",", "."), (cell,), 0.9)
     return item
+
+
+def _described(text: str) -> str:
+    """A description without an article's code before it; OCR reads the x of 2 x 1 m as a sign."""
+    return _CODE.sub("", text).replace("×", "x")
 
 
 def _has(table: list[Column], kind: str) -> Column | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import columns, invoices, labels, money
+from fetchworker.documents.rules import columns, invoices, labels, money, totals
 
 if TYPE_CHECKING:
     from fetchworker.documents.model import Kind
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 #: a receipt's roll is narrow: its text is this much taller than wide
 _ROLL = 1.9
+#: what a document without any of is rarely a bill, and so many letters around a label make a sentence
+_SUMS = frozenset({"total", "rounded", "subtotal", "tax", "paid_cash", "paid_card"})
+_SENTENCE = 14
 
 
 def kind(sheet: Sheet) -> tuple[Kind, float]:
@@ -28,12 +31,17 @@ def kind(sheet: Sheet) -> tuple[Kind, float]:
     invoice += 1.0 * any(columns.opened(row) for row in sheet.rows)
     mark = money.decimal_mark(texts)
     amounts = sum(amount.money for text in texts for amount in money.amounts(text, mark))
-    summed = any(labels.find(text, "total", "subtotal", "tax") for text in texts)
-    if amounts == 0 or (not summed and max(receipt, invoice) < 3) or max(receipt, invoice) < 1:
+    summed = any(entry.money and entry.role in _SUMS and not _sentence(entry) for entry in totals.told(sheet, mark))
+    if amounts == 0 or max(receipt, invoice) < (1 if summed else 4):
         return "other", 0.9 if not amounts else 0.7
     margin = receipt - invoice
     sure = round(1 / (1 + exp(-abs(margin))), 3)
     return ("receipt" if margin > 0 else "invoice"), sure
+
+
+def _sentence(entry: totals.Told) -> bool:
+    letters = sum(char.isalpha() for char in entry.label.text)
+    return letters - len(entry.words) > _SENTENCE
 
 
 def _distinct(texts: list[str], *names: str) -> int:

@@ -6,6 +6,7 @@ around them. Everything else in this package looks at cells only.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -69,10 +70,10 @@ class Sheet:
     sizes: dict[int, tuple[float, float]]
     #: median height of a cell
     height: float
-
-    @property
-    def cells(self) -> list[Cell]:
-        return [cell for row in self.rows for cell in row.cells]
+    #: the cells of all rows, in their order
+    cells: tuple[Cell, ...]
+    #: the cells by page
+    on_page: dict[int, list[Cell]]
 
     def below(self, cell: Cell, *, reach: float = 4.0, above: Box | None = None) -> list[Cell]:
         """The cells under another one (or under ``above``), the nearest first, at most ``reach`` heights away."""
@@ -80,9 +81,8 @@ class Sheet:
         limit = reach * max(cell.height, self.height)
         found = [
             other
-            for other in self.cells
-            if other.page == cell.page
-            and other is not cell
+            for other in self.on_page[cell.page]
+            if other is not cell
             and other.middle - base[3] >= 0
             and other.box[1] - base[3] <= limit
             and overlap(base, other.box) > 0
@@ -95,9 +95,13 @@ def sheet(document: Document) -> Sheet:
     rows: list[Row] = []
     for page in document.pages:
         rows += _rows([cell for line in page.lines for cell in _cells(line)])
-    heights = [cell.height for row in rows for cell in row.cells]
+    cells = tuple(cell for row in rows for cell in row.cells)
+    by_page: dict[int, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        by_page[cell.page].append(cell)
     sizes = {page.number: (page.width, page.height) for page in document.pages}
-    return Sheet(tuple(rows), sizes, median(heights) if heights else 1.0)
+    height = median(cell.height for cell in cells) if cells else 1.0
+    return Sheet(tuple(rows), sizes, height, cells, by_page)
 
 
 def around(cells: Iterable[Cell]) -> Box:

@@ -89,7 +89,16 @@ def _around(
     for below in sheet.below(cell, reach=reach)[:3]:
         if is_label(below.text):
             return
-        value = read(_MARKS.sub("", below.text))
+        value = read(_MARKS.sub("", _under(cell, below)))
         if value is not None:
             yield 0.94, value, (cell, below), label
             return
+
+
+def _under(label: Cell, below: Cell) -> str:
+    """The text below a label: of a cell that two columns share, the part that begins under the label."""
+    width = (below.box[2] - below.box[0]) / max(1, len(below.text))
+    start = int((label.box[0] - below.box[0]) / max(width, 0.1))
+    if start < 4:
+        return below.text
+    return below.text[below.text.rfind(" ", 0, start + 2) + 1 :]

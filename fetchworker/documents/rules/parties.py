@@ -166,12 +166,10 @@ def _score(sheet: Sheet, cell: Cell, place: int) -> float | None:
     score = 1.2 * min(2.5, cell.height / sheet.height) + max(0.0, 1.2 - 0.1 * place)
     score += 2.5 if labels.find(text, "company_form") else 0.8 if labels.find(text, "trade") else 0.0
     name = labels.compact(heads.stripped(text))
-    score += 2.5 * any(
-        name in labels.compact(other.text) and other is not cell and _LETTERS.search(other.text)
-        for other in sheet.cells
-    )
+    others = [other for other in sheet.on_page[cell.page] if other is not cell and _LETTERS.search(other.text)]
+    score += 2.5 * any(name in labels.compact(other.text) for other in others)
     word = labels.compact(re.split(r"\W", text.strip())[0])
-    if len(word) > 3 and any(word in labels.compact(other.text) and _web(other.text) for other in sheet.cells):
+    if len(word) > 3 and any(_web(other.text) and word in labels.compact(other.text) for other in others):
         score += 1.0
     if _address_like(text):
         score -= 3
