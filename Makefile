@@ -1,4 +1,5 @@
 # make demo    the main job, against a local site with invented people
+# make serve   the HTTP service on 127.0.0.1:8000, started anew when a source file changes
 # make test    all tests, in a process for each core; ARGS="-k proxies" passes options to pytest, WORKERS=0 uses one
 # make lint    ruff, mypy, layers
 # make bench   what a request costs, beside other download handlers
@@ -17,7 +18,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NEEDS := $(READY)-venv pyproject.toml constraints.txt
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo serve test lint bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -26,6 +27,9 @@ help:
 
 demo: $(READY)-demo
 	@$(BIN)/python -m fetchworker.demo run
+
+serve: $(READY)-service
+	@$(BIN)/python -m scrapy serve --reload $(ARGS)
 
 test: $(READY)-test
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
@@ -60,6 +64,11 @@ endef
 
 $(READY)-demo: $(NEEDS)
 	$(call install,demo)
+
+$(READY)-service: $(NEEDS)
+	@echo "Installing fetchworker[service] into $(VENV) ..."
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[service]'
+	@touch $@
 
 $(READY)-test: $(NEEDS)
 	$(call install,test)

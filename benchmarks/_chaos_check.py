@@ -163,6 +163,10 @@ def _record(line: str) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
+#: what stays after a crawl, but for sessions that are in use still
+KEPT, LEASED = ("fw:pool:", "fw:session:"), ":leases"
+
+
 def left_in_redis(client: Any) -> tuple[dict[str, int], dict[str, int]]:
     """Keys that hold work, with how much; and the queue's own counts."""
     sizes = {"list": client.llen, "zset": client.zcard, "hash": client.hlen}
@@ -171,6 +175,6 @@ def left_in_redis(client: Any) -> tuple[dict[str, int], dict[str, int]]:
         kind = client.type(key).decode()
         if key.endswith(":counts"):
             counts = {name.decode(): int(count) for name, count in client.hgetall(key).items()}
-        elif kind in sizes and not key.endswith(NO_WORK):
+        elif kind in sizes and not key.endswith(NO_WORK) and (not key.startswith(KEPT) or key.endswith(LEASED)):
             left[key] = int(sizes[kind](key))
     return left, counts

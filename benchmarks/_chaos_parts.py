@@ -170,12 +170,16 @@ class Served:
         self.workers.add(second)
 
 
-def environment(folder: Path, upstream: Upstream, server: PrivateRedis, **more: str) -> dict[str, str]:
+def environment(
+    folder: Path, upstream: Upstream, server: PrivateRedis, *, pool: dict[str, float] | None = None, **more: str
+) -> dict[str, str]:
     """A worker's environment: nothing of ours but what is given here."""
-    entry = {
+    entry: dict[str, Any] = {
         "proxy": "none", "robots": "ignore", "concurrency": 16, "delay": 0, "retries": 6, "timeout": 20,
         "backoff": {"first": 0.05, "factor": 2, "max": 1, "retry_after_max": 1},
     }  # fmt: skip
+    if pool is not None:
+        entry["pool"] = pool
     (folder / "sites.yaml").write_text(json.dumps({"sites": {"chaos": entry, "seeds": entry}}))
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("FETCHWORKER_", "REDIS_URL"))}
     return clean | {

@@ -67,6 +67,11 @@ class Chaos:
         while self._due and len(self.served.answers) >= self._due[-1][0]:
             self.spawn(self.disturb(self._due.pop()[1]))
 
+    def _pool(self) -> dict[str, float] | None:
+        """The pool of the site; its leases are as long as those of the queue."""
+        size, lease = self.options.pool, self.options.lease
+        return {"max_total": size, "max_idle": size, "lease": lease, "wait": 60} if size else None
+
     def spawn(self, work) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
@@ -119,7 +124,7 @@ class Chaos:
         if self.options.shared:
             own = {"FETCHWORKER_LEASE": own["FETCHWORKER_LEASE"]}
             self.sow()
-        env = environment(self.folder, self.upstream, self.redis, **own)
+        env = environment(self.folder, self.upstream, self.redis, pool=self._pool(), **own)
         for number in range(self.options.workers):
             lines, log = self.folder / f"worker-{number}.jsonl", self.folder / f"worker-{number}.log"
             self.workers.append(Worker(number, self.command(lines), env, log))
@@ -187,6 +192,7 @@ def main() -> None:
     parser.add_argument("--redis-kills", type=int, default=2)
     parser.add_argument("--faults", type=float, default=0.3, help="share of tries that fail")
     parser.add_argument("--lease", type=float, default=3, help="seconds")
+    parser.add_argument("--pool", type=int, default=0, help="sessions of a pool that all workers share (0: no pool)")
     parser.add_argument("--quiet", type=float, default=90, help="seconds without a page after which it is given up")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--frontier", choices=SETTINGS, default="fetchworker")

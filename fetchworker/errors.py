@@ -10,6 +10,9 @@
     ├── CorruptEntryError           an entry of the queue that is no request of the spider
     ├── RedisUnavailableError       no Redis to be had
     ├── SessionError                a stored session cannot be read or written
+    │   ├── SessionExhaustedError   no session of the pool came free in time (SESSION_EXHAUSTED)
+    │   ├── SessionBusyError        somebody else has the session to itself (SESSION_BUSY)
+    │   └── LeaseLostError          the lease of a session is over, or somebody else's (SESSION_LOST)
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
     ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
     ├── ProxyAuthError              the proxy refused our credentials (407)
@@ -17,7 +20,9 @@
     │   └── SchemeDeniedError       by its scheme: neither http nor https
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
+    ├── BrokenChainError            the identity of a chain was refused: the chain begins again
     ├── UnfinishedError             the crawl was ended before the call was done (UNFINISHED)
+    ├── BilledUsageError            a provider of proxies does not tell what it billed
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
     │   └── RefusedError            the database works, and will not take these values
@@ -117,6 +122,24 @@ class SessionError(FetchworkerError):
     type = "INTERNAL_ERROR"
 
 
+class SessionExhaustedError(SessionError):
+    """All sessions of the pool are in use or at rest, and none came free in time: nothing was sent."""
+
+    type = "SESSION_EXHAUSTED"
+
+
+class SessionBusyError(SessionError):
+    """Somebody else has the named session to itself, and did not give it back in time: nothing was sent."""
+
+    type = "SESSION_BUSY"
+
+
+class LeaseLostError(SessionError):
+    """The lease of a session was over, or somebody else's, when it was to be used or given back."""
+
+    type = "SESSION_LOST"
+
+
 class ProxyExhaustedError(FetchworkerError, DownloadConnectionRefusedError):
     """The site requires a proxy and none is left: the request was not sent."""
 
@@ -164,10 +187,20 @@ class ItemInvalidError(FetchworkerError):
     type = "CONTRACT_ERROR"
 
 
+class BrokenChainError(FetchworkerError):
+    """The identity that a chain of requests hangs on was refused: the spider begins the chain again."""
+
+    type = "UPSTREAM_BLOCKED"
+
+
 class UnfinishedError(FetchworkerError):
     """The crawl was ended from outside, or gave up, before a call was done: nothing is wrong with the call."""
 
     type = "UNFINISHED"
+
+
+class BilledUsageError(FetchworkerError):
+    """A provider's usage API cannot be reached, refuses our key, asks to wait, or answers otherwise than documented."""
 
 
 class ExportError(FetchworkerError):

@@ -42,6 +42,10 @@ DOWNLOADER_MIDDLEWARES = {
     "fetchworker.middlewares.outcome.OutcomeMiddleware": 550,
     # decodes gzip, deflate, br and zstd, stops bombs at DOWNLOAD_MAXSIZE
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 600,
+    # the site's budget of bytes, where it has one (`budget` in sites.yaml)
+    "fetchworker.middlewares.budget.BudgetMiddleware": 690,
+    # waits while no proxy leads to a site that requires one
+    "fetchworker.middlewares.noegress.NoEgressMiddleware": 695,
     # the identity: cookies, exit, profile, tokens
     "fetchworker.middlewares.session.SessionMiddleware": 700,
     # dresses the request as the identity's browser

@@ -11,6 +11,11 @@ from typing import Any
 from pydispatch import dispatcher
 from scrapy.signalmanager import SignalManager
 
+#: no proxy leads to the site any longer, and it is paused; receivers get ``site``
+no_egress = object()
+#: a paused site goes on; receivers get ``site``
+egress_back = object()
+
 
 class QuickSignals(SignalManager):
     """Sends what somebody listens to, and nothing else. Receivers are kept by pydispatch, as before."""

@@ -89,6 +89,8 @@ class Project:
             "FETCHWORKER_SITES_FILE": str(self.folder / "sites.yaml"),
             "FETCHWORKER_STATE_DIR": str(self.folder / "state"),
             "FETCHWORKER_REDIS_KEEP_RUNNING": "false",
+            "FETCHWORKER_PROXY_CHECK": "false",
+            "FETCHWORKER_NO_EGRESS_PATIENCE": "2",
         }
         return clean | own | self.env
 

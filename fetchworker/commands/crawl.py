@@ -23,6 +23,9 @@ _LOST = ("fetchworker/lines_lost", "feedexport/failed_count/")
 
 FAILED = 1
 BAD_USE = 2
+OVER_BUDGET = 3
+#: the finish reason of a crawl that used up its site's budget
+_BUDGET = "budget"
 
 
 class Command(ScrapyCrawl):
@@ -36,8 +39,9 @@ class Command(ScrapyCrawl):
             "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
             "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
-            "1 failed (also: every request failed, or an output was not written whole), 2 wrong arguments or "
-            "configuration, or an output that cannot be written."
+            "1 failed (also: every request failed, no proxy came back, or an output was not written whole), 2 wrong "
+            "arguments or configuration, proxies that refuse our credentials, or an output that cannot be written, 3 "
+            "the site's budget of bytes for today is used up: what is not done is kept."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -51,6 +55,8 @@ class Command(ScrapyCrawl):
         self._tell_killed()
         if self.exitcode == 0 and any(not _succeeded(crawler) for crawler in self._crawlers):
             self.exitcode = FAILED
+        if any(crawler.stats.get_value("finish_reason") == _BUDGET for crawler in self._crawlers):
+            self.exitcode = OVER_BUDGET
 
     def _tell_killed(self) -> None:
         """A crawl that was forced to stop has not closed: what it leaves is written down here."""
@@ -63,6 +69,7 @@ class Command(ScrapyCrawl):
 
     def _refused(self, name: str, opts: argparse.Namespace) -> int:
         """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""
+        from fetchworker.doctor.proxies import check_start  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
         from fetchworker.download.trust import ca_bundle  # noqa: PLC0415  # as above
         from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
@@ -88,6 +95,7 @@ class Command(ScrapyCrawl):
             check_state_dir(environment)
             ca_bundle(environment)
             check_feeds(self.settings)
+            check_start(environment, sites.get(name) or SiteConfig())
             if ours and started:
                 ours.check_call(started.call, sites.get(name) or SiteConfig())
             if ours and (not started or environment.frontier == "redis"):

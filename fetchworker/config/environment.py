@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import parse_qs, unquote
 
 from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringConstraints, field_validator
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
@@ -14,6 +12,8 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
 from fetchworker.config.rates import rate
+from fetchworker.config.serving import Serving
+from fetchworker.config.texts import host_map_entry, passwords
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ PREFIX = "FETCHWORKER_"
 
 _REDIS_SCHEME = re.compile(r"(rediss?(\+(sentinel|cluster))?|unix|sentinel|cluster)://\S+\Z", re.IGNORECASE)
 _DATABASE_URL = re.compile(r"sqlite:///[^?\n]*[^?/\n]\Z|postgres(ql)?://\S+\Z")
-_HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
-_MAX_PORT = 65_535
-_IPV6 = 6
-_LONG = 64  # characters of a wrong value that an error shows
 
 
 def _parsed(parse: Callable[[str], Any]) -> PlainValidator:
@@ -57,7 +53,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(DocumentVariables):
+class Environment(DocumentVariables, Serving):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
@@ -165,6 +161,33 @@ class Environment(DocumentVariables):
         description="the seconds that a proxy rests for a site after its first block there",
         examples=["60"],
     )
+    proxies_reload: float = Field(
+        default=5,
+        ge=0,
+        le=3600,
+        description="the seconds between two looks at the proxy file, 0 for none",
+        examples=["5"],
+    )
+    proxy_check: bool = Field(
+        default=True,
+        description="true to have proxies try our credentials before a crawl begins, or false",
+        examples=["true"],
+    )
+    no_egress_patience: float = Field(
+        default=300,
+        ge=0,
+        le=86_400,
+        description="the seconds that a site whose proxies are all out is paused before the crawl ends",
+        examples=["300"],
+    )
+    evomi_username: str | None = Field(default=None, description="the user name of Evomi's proxies", examples=["ann"])
+    evomi_password: SecretStr | None = Field(
+        default=None, description="the password of Evomi's proxies, without parameters", examples=["…"]
+    )
+    decodo_username: str | None = Field(default=None, description="the user name of Decodo's proxies", examples=["ann"])
+    decodo_password: SecretStr | None = Field(
+        default=None, description="the password of Decodo's proxies", examples=["…"]
+    )
     clients_max: int = Field(
         default=200, ge=1, le=10_000, description="how many identities keep their connections open", examples=["200"]
     )
@@ -186,6 +209,13 @@ class Environment(DocumentVariables):
         allow_inf_nan=False,
         description="the seconds that an unused session is kept",
         examples=["86400"],
+    )
+    usage_ttl: int = Field(
+        default=34_560_000,
+        ge=86_400,
+        le=1 << 40,
+        description="the whole seconds that the usage of a day is kept",
+        examples=["34560000"],
     )
     contact_data: bool = Field(
         default=False,
@@ -217,6 +247,12 @@ class Environment(DocumentVariables):
         default=None,
         description="the access token for the official API of the Ad Library",
         examples=["EAAB…"],
+    )
+    evomi_api_key: SecretStr | None = Field(
+        default=None, description="the key of Evomi's public API", examples=["0a1b2c…"]
+    )
+    decodo_api_key: SecretStr | None = Field(
+        default=None, description="the key of Decodo's public API", examples=["0a1b2c…"]
     )
     media: bool = Field(default=False, description="true to fetch the media of items, or false", examples=["true"])
     media_store: SecretStr | None = Field(
@@ -263,7 +299,7 @@ class Environment(DocumentVariables):
     @field_validator("host_map")
     @classmethod
     def _host_map(cls, value: dict[str, str]) -> dict[str, str]:
-        entries = dict(_host_map_entry(host, address) for host, address in value.items())
+        entries = dict(host_map_entry(host, address) for host, address in value.items())
         for host in entries:
             destination(host)
         return entries
@@ -277,9 +313,17 @@ class Environment(DocumentVariables):
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
         urls = (self.redis_url, self.database_url, self.media_store)
         found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
-        if self.meta_access_token is not None:
-            found.add(self.meta_access_token.get_secret_value())
+        passwords_told = (self.meta_access_token, self.evomi_password, self.decodo_password)
+        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key)
+        found |= {key.get_secret_value() for key in keys if key is not None}
         return frozenset(found)
+
+    def accounts(self) -> dict[str, tuple[str | None, SecretStr | None]]:
+        """Provider of proxies → user name and password."""
+        return {
+            "evomi": (self.evomi_username, self.evomi_password),
+            "decodo": (self.decodo_username, self.decodo_password),
+        }
 
     def secret(self, name: str) -> str:
         """The credential in the variable ``FETCHWORKER_<NAME>``.
@@ -309,44 +353,3 @@ class Environment(DocumentVariables):
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         hosts = ", ".join(shown[:_SHOWN]) + more
         return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {hosts}",)
-
-
-def passwords(url: str) -> frozenset[str]:
-    """The passwords in the URL of a server, as written and decoded."""
-    # not urlsplit: a password may hold a / ? or # that should have been percent-encoded
-    user_info = url.partition("://")[2].rpartition("@")[0]
-    query = parse_qs(url.partition("?")[2])
-    queried = [value for key, values in query.items() if "pass" in key.lower() for value in values]
-    written = [user_info.partition(":")[2], *queried]
-    return frozenset(text for value in written for text in (value, unquote(value)) if text)
-
-
-def may_be_shown(value: str) -> bool:
-    """Whether a wrong value is short and cannot hold credentials, in whichever variable it was put."""
-    return len(value) <= _LONG and not set("@:") & set(value)
-
-
-def _host_map_entry(host: str, address: str) -> tuple[str, str]:
-    """One pair of the host map in its canonical spelling."""
-    named = repr(host) if may_be_shown(host.replace(":", "", 1)) else "an entry"
-    name, port = _split_port(host.strip().lower())
-    if not _HOST.fullmatch(name) or port == 0:
-        raise ValueError(f"{named} is not host or host:port")
-    ip, to_port = _split_port(address.strip())
-    try:
-        literal = ipaddress.ip_address(ip.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        raise ValueError(f"the value of {named} is not ip:port (a name is not looked up)") from None
-    if not to_port:
-        raise ValueError(f"the value of {named} lacks a port from 1 to {_MAX_PORT}")
-    target = f"[{literal}]" if literal.version == _IPV6 else str(literal)
-    return (f"{name}:{port}" if port else name), f"{target}:{to_port}"
-
-
-def _split_port(text: str) -> tuple[str, int | None]:
-    """Host and port; the port is None when there is none, and 0 when what stands there is no port."""
-    head, colon, tail = text.rpartition(":")
-    if not colon or tail.endswith("]"):
-        return text, None
-    valid = tail.isascii() and tail.isdigit() and len(tail) <= len(str(_MAX_PORT)) and int(tail) <= _MAX_PORT
-    return head, int(tail) if valid else 0

@@ -7,9 +7,10 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from fetchworker.config.environment import PREFIX, Environment, may_be_shown
+from fetchworker.config.environment import PREFIX, Environment
+from fetchworker.config.texts import may_be_shown
 
-_PATHS = ("proxies_file", "state_dir", "sites_file", "ca_file")
+_PATHS = ("proxies_file", "state_dir", "sites_file", "ca_file", "serve_keys_file")
 
 
 def project_dir(start: Path | None = None) -> Path:
@@ -25,7 +26,7 @@ def project_dir(start: Path | None = None) -> Path:
 def with_paths(env: Environment, project: Path) -> tuple[Environment, list[tuple[str, str]]]:
     """Absolute paths in place of relative ones; and what is wrong with the files, as pairs of variable and fault."""
     update: dict[str, Any] = {}
-    named = {"proxies_file": f"{PREFIX}PROXIES_FILE", "ca_file": f"{PREFIX}CA_FILE"}
+    named = {field: PREFIX + field.upper() for field in ("proxies_file", "ca_file", "serve_keys_file")}
     if env.proxies and (written := env.proxies.get_secret_value()).startswith("@"):
         update |= {"proxies": None, "proxies_file": Path(written[1:].strip())}
         named["proxies_file"] = f"{PREFIX}PROXIES"

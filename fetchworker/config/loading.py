@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from fetchworker.config.environment import PREFIX, Environment, may_be_shown, passwords
+from fetchworker.config.environment import PREFIX, Environment
 from fetchworker.config.files import project_dir, with_paths
+from fetchworker.config.serving import Serving
+from fetchworker.config.texts import may_be_shown, passwords
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,18 +26,24 @@ if TYPE_CHECKING:
 #: the name by which Redis is known everywhere else; the same as FETCHWORKER_REDIS_URL
 PLAIN_REDIS_URL = "REDIS_URL"
 
+#: the name by which the drain's time is known elsewhere; the same as FETCHWORKER_SHUTDOWN_DRAIN_SECONDS, which wins
+PLAIN_DRAIN = "SHUTDOWN_DRAIN_SECONDS"
+
 _REDIS = f"{PREFIX}REDIS_URL"
 _PROXIES = f"{PREFIX}PROXIES"
 _PROXIES_FILE = f"{PREFIX}PROXIES_FILE"
 _HOST_MAP = f"{PREFIX}HOST_MAP"
 _DATABASE = f"{PREFIX}DATABASE_URL"
 _MEDIA = f"{PREFIX}MEDIA_STORE"
+_KEYS = (f"{PREFIX}META_ACCESS_TOKEN", f"{PREFIX}EVOMI_API_KEY", f"{PREFIX}DECODO_API_KEY")
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
-_FIELDS = {PREFIX + field.upper(): field for field in Environment.model_fields}
+#: those of one part of the project after those of all
+_FIELDS = {PREFIX + f.upper(): f for f in sorted(Environment.model_fields, key=Serving.model_fields.__contains__)}
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
 _HIDDEN = frozenset(
-    {"proxies", "redis_url", "database_url", "media_store", "meta_access_token"}
+    {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}
+    | {"serve_keys"}
     | {"host_map", "egress_allow", "egress_ports"}
 )
 
@@ -94,11 +102,13 @@ class _MappingSource(EnvSettingsSource):
 
 
 def _is_ours(name: str) -> bool:
-    return name == PLAIN_REDIS_URL or name.upper().startswith(PREFIX)
+    return name in (PLAIN_REDIS_URL, PLAIN_DRAIN) or name.upper().startswith(PREFIX)
 
 
 def _ours(values: Mapping[str, str]) -> dict[str, str]:
-    return {name.upper(): text for name, value in values.items() if _is_ours(name) and (text := value.strip())}
+    found = {name.upper(): text for name, value in values.items() if _is_ours(name) and (text := value.strip())}
+    drain = found.pop(PLAIN_DRAIN, None)
+    return {PREFIX + PLAIN_DRAIN: drain} | found if drain else found
 
 
 def _as_text(value: Any) -> str:
@@ -177,6 +187,6 @@ def _secrets_shown(over: Mapping[str, str]) -> list[tuple[str, str]]:
     faults = []
     if not over.get(_PROXIES, "@").startswith("@"):
         faults.append((_PROXIES, f"{why}, or name a file with -s {_PROXIES_FILE}=proxies.txt"))
-    faults += [(name, why) for name in (f"{PREFIX}META_ACCESS_TOKEN",) if name in over]
+    faults += [(name, why) for name in _KEYS if name in over]
     urls = [name for name in (_REDIS, PLAIN_REDIS_URL, _DATABASE, _MEDIA) if passwords(over.get(name, ""))]
     return faults + [(name, f"with a password {why}") for name in urls]

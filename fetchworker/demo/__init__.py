@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "behaviour": ("CALM", "DEMO", "Behaviour", "BehaviourConfig"),
     "bench": ("bench_app",),
+    "gateway": ("GatewayServer",),
     "instagram": ("Instagram", "cdn_app"),
     "lab": ("lab_app",),
     "log": ("Log", "read_log", "shared_between_identities"),
@@ -41,9 +42,9 @@ _HOMES = {
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "CALM", "DEMO", "App", "Authority", "Behaviour", "BehaviourConfig", "DemoProcess", "GoAway", "HangUp", "Instagram",
-    "Log", "Mode", "ProxyServer", "Reply", "RequestInfo", "ResetStream", "UpstreamServer", "bench_app", "by_host",
-    "cdn_app", "demo_site", "lab_app", "read_log", "shared_between_identities",
+    "CALM", "DEMO", "App", "Authority", "Behaviour", "BehaviourConfig", "DemoProcess", "GatewayServer", "GoAway",
+    "HangUp", "Instagram", "Log", "Mode", "ProxyServer", "Reply", "RequestInfo", "ResetStream", "UpstreamServer",
+    "bench_app", "by_host", "cdn_app", "demo_site", "lab_app", "read_log", "shared_between_identities",
 ]  # fmt: skip
 
 

@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from fetchworker.demo.behaviour import NAMED, BehaviourConfig
+from fetchworker.demo.gateway import GatewayServer
 from fetchworker.demo.log import Log
 from fetchworker.demo.proxy import ProxyServer, Scheme
 from fetchworker.demo.server import UpstreamServer
 from fetchworker.demo.site import demo_site
 from fetchworker.demo.tls import Authority
+from fetchworker.errors import ProxyConfigError
+from fetchworker.proxies.providers import product_of
 
 _DESCRIPTION = """\
 A local site that plays instagram with invented people, and local proxies to reach it by. Nothing leaves the machine.
@@ -64,9 +67,22 @@ def _parser() -> argparse.ArgumentParser:
     add("--proxies", type=int, default=2, metavar="N", help="how many proxies (default: 2)")
     add("--proxy-scheme", choices=("http", "https", "socks5"), default="http", help="what they speak (default: http)")
     add("--gateway", action="store_true", help="proxies also take <user>-<anything>, each with an exit of its own")
+    add(
+        "--provider", type=_product, metavar="NAME:PRODUCT",
+        help="proxies are gateways of this provider's product, such as evomi:residential",
+    )  # fmt: skip
     add("--seed", type=int, default=0, metavar="N", help="invent other people and ids (default: 0)")
     add("--quiet-log", action="store_true", help="log no requests and connections (for benchmarks)")
     return parser
+
+
+def _product(text: str) -> tuple[str, str]:
+    provider, _, name = text.partition(":")
+    try:
+        product = product_of(provider, name)
+    except ProxyConfigError as exc:
+        raise argparse.ArgumentTypeError(exc.message) from None
+    return product.provider, product.name
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -116,6 +132,12 @@ def _proxy(
     number: int, options: argparse.Namespace, upstream: UpstreamServer, authority: Authority, log: Log
 ) -> ProxyServer:
     scheme: Scheme = options.proxy_scheme
+    if options.provider:
+        provider, product = options.provider
+        return GatewayServer(
+            upstream.host_map(), provider=provider, product=product, scheme=scheme, username=f"demo{number}",
+            network=60 + number, authority=authority, log=log, name=f"gateway{number}",
+        )  # fmt: skip
     return ProxyServer(
         upstream.host_map(), scheme=scheme, username=f"demo{number}", source=f"127.0.0.{10 + number}",
         gateway=options.gateway, authority=authority, log=log, name=f"proxy{number}",
@@ -125,7 +147,7 @@ def _proxy(
 def _ready(upstream: UpstreamServer, proxies: list[ProxyServer]) -> dict[str, Any]:
     return {
         "upstream": {"https_port": upstream.port, "http_port": upstream.http_port, "ca": upstream.ca_pem_path},
-        "proxies": [proxy.url for proxy in proxies],
+        "proxies": [proxy.entry() if isinstance(proxy, GatewayServer) else proxy.url for proxy in proxies],
         "host_map": upstream.host_map(),
     }
 

@@ -46,6 +46,17 @@ class Mode(StrEnum):
     """Accepts connections and never says a word."""
     DROP = "drop"
     """Says that the tunnel stands, then drops it."""
+    FORBID = "forbid"
+    """Takes the credentials and refuses the way (403; SOCKS5: not allowed)."""
+    UNREACHABLE = "unreachable"
+    """Takes the credentials and has no exit for us (502; SOCKS5: refused)."""
+    TRUNCATE = "truncate"
+    """Carries a little of what comes back, then drops the connection."""
+
+
+_REFUSING = {Mode.FORBID: HTTPStatus.FORBIDDEN, Mode.UNREACHABLE: HTTPStatus.BAD_GATEWAY}
+#: bytes that a proxy which truncates carries back: a TLS handshake and the beginning of an answer
+TRUNCATED = 6000
 
 
 class ProxyServer:
@@ -194,6 +205,10 @@ class ProxyServer:
         good = hmac.compare_digest(f"{user}:{password}".encode(), f"{known}:{self.password}".encode())
         return good and self.mode is not Mode.REFUSE_CREDENTIALS
 
+    def who(self, user: str, password: str) -> str:  # noqa: ARG002 - for gateways that read it
+        """What the log calls the user, and what its exit hangs on."""
+        return user
+
     def exit_of(self, user: str) -> str:
         """The loopback address that a user's connections come from."""
         if user == self.username:
@@ -204,9 +219,10 @@ class ProxyServer:
     async def _open(self, tunnel: Tunnel) -> Streams:
         """Connect to a target of the table, from the user's exit."""
         address = self.host_map.get(tunnel.target.lower())
-        if address is None:
-            self._note(tunnel, HTTPStatus.FORBIDDEN)
-            raise Refused(HTTPStatus.FORBIDDEN)
+        if address is None or self.mode in _REFUSING:
+            status = _REFUSING.get(self.mode, HTTPStatus.FORBIDDEN)
+            self._note(tunnel, status)
+            raise Refused(status)
         host, _, port = address.rpartition(":")
         local = (self.exit_of(tunnel.user), 0)
         try:
@@ -236,7 +252,7 @@ class ProxyServer:
         """Serve one request; whether the connection may bring another."""
         method, _, rest = head.start.partition(" ")
         user, password = _credentials(head.get("proxy-authorization"))
-        tunnel = Tunnel(user, method, rest.rpartition(" ")[0])
+        tunnel = Tunnel(self.who(user, password), method, rest.rpartition(" ")[0])
         try:
             if not self.knows(user, password):
                 self._note(tunnel, HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
@@ -269,7 +285,7 @@ class ProxyServer:
             if self.mode is Mode.DROP:
                 await client[1].drain()
             else:
-                await carry(tunnel, client, upstream)
+                await carry(tunnel, client, upstream, most=TRUNCATED if self.mode is Mode.TRUNCATE else None)
         finally:
             self._done(tunnel)
             await close(upstream[1])
@@ -282,9 +298,9 @@ class ProxyServer:
         good = self.knows(user, password)
         await socks.answer_login(writer, good=good)
         if not good:
-            self._note(Tunnel(user, "SOCKS5", ""), HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
+            self._note(Tunnel(self.who(user, password), "SOCKS5", ""), HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
             return
-        tunnel = Tunnel(user, "SOCKS5", await socks.read_target(reader, writer))
+        tunnel = Tunnel(self.who(user, password), "SOCKS5", await socks.read_target(reader, writer))
         try:
             upstream = await self._open(tunnel)
         except Refused as exc:

@@ -41,11 +41,11 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error
         self.status = status
 
 
-async def carry(tunnel: Tunnel, client: Streams, upstream: Streams) -> None:
-    """Carry bytes both ways until either side ends."""
+async def carry(tunnel: Tunnel, client: Streams, upstream: Streams, *, most: int | None = None) -> None:
+    """Carry bytes both ways until either side ends, or ``most`` bytes came back."""
     ways = {
         asyncio.ensure_future(_pump(client[0], upstream[1], tunnel, "up")),
-        asyncio.ensure_future(_pump(upstream[0], client[1], tunnel, "down")),
+        asyncio.ensure_future(_pump(upstream[0], client[1], tunnel, "down", most)),
     }
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -56,9 +56,15 @@ async def carry(tunnel: Tunnel, client: Streams, upstream: Streams) -> None:
 
 
 async def _pump(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tunnel: Tunnel, way: Literal["up", "down"]
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    tunnel: Tunnel,
+    way: Literal["up", "down"],
+    most: int | None = None,
 ) -> None:
-    while data := await reader.read(_CHUNK):
+    left = _CHUNK if most is None else most
+    while left > 0 and (data := await reader.read(min(left, _CHUNK))):
+        left -= 0 if most is None else len(data)
         if way == "up":
             tunnel.up += len(data)
         else:

@@ -6,6 +6,7 @@ It is made as crawls make theirs: by curl, under the egress guard, the name left
 from __future__ import annotations
 
 import re
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
@@ -20,6 +21,8 @@ from fetchworker.download.translate import (
     COULDNT_RESOLVE_PROXY,
     OPERATION_TIMEDOUT,
     PROXY_AUTHENTICATION_REQUIRED,
+    SOCKS_AUTH_CODES,
+    SOCKS_REFUSED_CODES,
 )
 from fetchworker.download.trust import ca_bundle
 from fetchworker.egress import REASONS, EgressPolicy
@@ -32,18 +35,16 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.proxies import Proxy
-    from fetchworker.sites import Sites
+    from fetchworker.sites import SiteConfig, Sites
 
 #: seconds that one proxy may take
 LIMIT = 10.0
+#: seconds that one may take at a crawl's start, and how many are tried there
+AT_START, MOST_AT_START = 5.0, 32
 #: proxies that are tried at once
 AT_ONCE = 64
 #: where they are asked to connect to: a host that belongs to nobody's crawl (RFC 2606)
 DESTINATION = "example.com:443"
-#: what SOCKS proxies say, in curl's numbers (CURLproxycode, https://curl.se/libcurl/c/CURLINFO_PROXY_ERROR.html, seen
-#: 2026-11): nothing that we offer, or our user name, will do; it could not or would not connect
-_CREDENTIALS_REFUSED = frozenset({12, 33})
-_NOT_CONNECTED = range(18, 25)
 _REFUSED = 400
 _TLS_CODES = frozenset({35, 53, 54, 58, 59, 60, 66, 77, 80, 83, 90, 91})
 
@@ -90,10 +91,40 @@ def checks(environment: Environment, sites: Sites, destination: str | None) -> l
         faulty = [tried for tried in _try_all(environment, proxies, to) if tried.fault]
         usable = len(proxies) - len(faulty)
         found.extend(tried.check(to, alone=not usable) for tried in faulty)
-        told = f"{usable} of {len(proxies)} configured let us through to {to}"
+        told = f"{usable} of {len(proxies)} configured let us through to {to}{_tiers(proxies)}"
         return Check("proxies", usable > 0, told + ("" if usable else "; the next lines say why"))
 
     return [guarded("proxies", whole), *found]
+
+
+def _tiers(proxies: Sequence[Proxy]) -> str:
+    counted = Counter(proxy.tier for proxy in proxies if proxy.tier)
+    return f" ({', '.join(f'{count} {tier}' for tier, count in sorted(counted.items()))})" if counted else ""
+
+
+def check_start(environment: Environment, config: SiteConfig) -> None:
+    """See before a crawl that no proxy refuses our credentials; what else may be wrong with one is no reason to stop.
+
+    Each account is tried once by each gateway, :data:`MOST_AT_START` in all.
+
+    Raises:
+        ConfigError: naming the proxies that refuse, and what to do.
+    """
+    if not environment.proxy_check or config.proxy == "none":
+        return
+    accounts = {(proxy.address, proxy.username): proxy for proxy in proxy_manager(environment)}
+    proxies = list(accounts.values())[:MOST_AT_START]
+    if not proxies:
+        return
+    to = default_destination(environment.host_map or dict.fromkeys(config.allowed_hosts or (), ""))
+    tried = _try_all(environment, proxies, to, limit=AT_START)
+    refused = [one.proxy for one in tried if one.fault is Fault.CREDENTIALS]
+    if refused:
+        names = "\n".join(f"  {proxy.label} (id {proxy.id})" for proxy in refused)
+        raise ConfigError(
+            "proxies refuse our user name or password (407): correct their entries in FETCHWORKER_PROXIES or the file, "
+            f"or ask the provider; FETCHWORKER_PROXY_CHECK=false begins without asking them\n{names}"
+        )
 
 
 def with_port(host: str) -> str:
@@ -121,10 +152,12 @@ def _without(sites: Sites) -> Check:
     return Check("proxies", good=True, told="none: requests go out directly")
 
 
-def _try_all(environment: Environment, proxies: Sequence[Proxy], destination: str) -> Iterator[Tried]:
+def _try_all(
+    environment: Environment, proxies: Sequence[Proxy], destination: str, *, limit: float = LIMIT
+) -> Iterator[Tried]:
     bundle = ca_bundle(environment)
     with ThreadPoolExecutor(min(AT_ONCE, len(proxies))) as threads:
-        yield from threads.map(lambda proxy: attempt(proxy, destination, ca_file=bundle), proxies)
+        yield from threads.map(lambda proxy: attempt(proxy, destination, limit=limit, ca_file=bundle), proxies)
 
 
 def attempt(proxy: Proxy, destination: str, *, limit: float = LIMIT, ca_file: str | None = None) -> Tried:
@@ -159,9 +192,9 @@ def _fault(curl: Curl, code: int) -> tuple[Fault, str]:
     if answer == PROXY_AUTHENTICATION_REQUIRED:
         return Fault.CREDENTIALS, "407"
     by_socks = number_of(curl, CurlInfo.PROXY_ERROR)
-    if by_socks in _CREDENTIALS_REFUSED:
+    if by_socks in SOCKS_AUTH_CODES:
         return Fault.CREDENTIALS, "SOCKS5"
-    if answer >= _REFUSED or by_socks in _NOT_CONNECTED:
+    if answer >= _REFUSED or by_socks in SOCKS_REFUSED_CODES:
         return Fault.DESTINATION, str(answer or "SOCKS5")
     return _by_code(code)
 

@@ -32,7 +32,6 @@ _SCRAPYS = {
     "user-agent": USER_AGENT.encode(),
 }
 _CHECKED = ("user-agent", *HINTS)
-_BROWSERS = ("user-agent", "accept-encoding")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BRAND = re.compile(r'"([^"]*)";v="(\d+)')
 
@@ -53,7 +52,7 @@ def caller_lines(
         value = (encode(raw_value) if isinstance(raw_value, str) else raw_value).strip()
         if key in _DROPPED or _SCRAPYS.get(key) == value:
             continue
-        if key in _BROWSERS or key.startswith("sec-ch-"):
+        if key == "user-agent" or key.startswith("sec-ch-"):
             _check_against(profile, key, value)
         if key in _CHECKED:
             continue
@@ -76,9 +75,6 @@ def _check_against(profile: Profile, key: str, value: bytes) -> None:
     text = value.decode("latin-1")
     if key in _CHECKED:
         fits = text == getattr(profile, key.replace("-", "_"))
-    elif key == "accept-encoding":
-        # over plain http browsers offer the first two only
-        fits = text in (profile.accept_encoding, "gzip, deflate")
     elif key == "sec-ch-ua-full-version-list" and profile.sec_ch_ua:
         fits = sorted(_BRAND.findall(text)) == sorted(_BRAND.findall(profile.sec_ch_ua))
     else:

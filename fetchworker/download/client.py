@@ -8,6 +8,7 @@ ticket.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -26,6 +27,7 @@ from fetchworker.download.easy import (
     set_verification,
     text_of,
 )
+from fetchworker.download.meter import NO_TALLY, Meter
 from fetchworker.download.multi import Gate, Multi
 from fetchworker.download.tls import TlsOptions, certificate, connection_logger, log_certificate, set_tls
 from fetchworker.egress.guard import DIRECT, Guard, Route
@@ -34,6 +36,7 @@ from fetchworker.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fetchworker.download.meter import Tally
     from fetchworker.egress import Decision, EgressPolicy
     from fetchworker.proxies import Proxy
 
@@ -96,6 +99,7 @@ class TransferInfo:
 
     ip: str = ""
     connect_code: int = 0
+    socks_code: int = 0
     certificate: bytes | None = None
 
 
@@ -117,13 +121,14 @@ class TransferError(Exception):
 
 
 class _Handle:
-    """An easy handle with the lists that curl reads while it runs."""
+    """An easy handle with the lists that curl reads while it runs, and whose bytes its connections count as."""
 
-    __slots__ = ("configured", "connect_to", "curl", "guard")
+    __slots__ = ("configured", "connect_to", "curl", "guard", "tally")
 
-    def __init__(self, egress: EgressPolicy) -> None:
+    def __init__(self, egress: EgressPolicy, meter: Meter) -> None:
         self.curl = Curl()
-        self.guard = Guard(egress)
+        self.tally: Tally = NO_TALLY
+        self.guard = Guard(egress, opened=meter.watcher(self))
         self.connect_to: Any = None
         self.configured: tuple[Any, ...] | None = None
 
@@ -147,6 +152,7 @@ class CurlClient:
         self._options = options
         self._stateless = stateless
         self._multi = Multi()
+        self._meter = Meter()
         self._idle: list[_Handle] = []
         self._gates: dict[bytes, Gate] = {}
         self._certificates: dict[int, bytes] = {}
@@ -158,8 +164,12 @@ class CurlClient:
         request: TransferRequest,
         on_header: Callable[[bytes], int],
         on_body: Callable[[bytes], int],
+        tally: Tally = NO_TALLY,
     ) -> TransferInfo:
         """Run one transfer; the callbacks get header lines and body parts and return what they took.
+
+        ``tally`` is told the bytes of the transfer as the wire saw them (docs/usage.md), and later those of its
+        connection's end.
 
         Raises:
             TransferError: curl gave up (code 23 when a callback returned ``WRITE_ABORT``).
@@ -167,9 +177,9 @@ class CurlClient:
         self.active += 1
         try:
             if self._stateless:
-                return await self._transfer(request, on_header, on_body)
+                return await self._transfer(request, on_header, on_body, tally)
             async with self._gate(request.url) as gate:
-                return await self._transfer(request, gate.opened_by(on_header), on_body)
+                return await self._transfer(request, on_header, on_body, tally, gate)
         finally:
             self.active -= 1
 
@@ -181,13 +191,21 @@ class CurlClient:
         return gate
 
     async def _transfer(
-        self, request: TransferRequest, on_header: Callable[[bytes], int], on_body: Callable[[bytes], int]
+        self,
+        request: TransferRequest,
+        on_header: Callable[[bytes], int],
+        on_body: Callable[[bytes], int],
+        tally: Tally,
+        gate: Gate | None = None,
     ) -> TransferInfo:
-        handle = self._idle.pop() if self._idle else _Handle(self._options.egress)
+        handle = self._idle.pop() if self._idle else _Handle(self._options.egress, self._meter)
+        handle.tally = tally
         running = reusable = False
         try:
             self._configure(handle, request)
             curl = handle.curl
+            if gate is not None:
+                on_header = gate.opened_by(on_header, partial(self._meter.claim_all, curl, tally))
             curl.setopt(CurlOpt.HEADERFUNCTION, on_header)
             curl.setopt(CurlOpt.WRITEFUNCTION, on_body)
             if self._options.tls.verbose:
@@ -206,6 +224,8 @@ class CurlClient:
         finally:
             if running:  # cancelled: the transfer must not go on without us
                 self._multi.remove_handle(handle.curl)
+            handle.tally = NO_TALLY
+            self._meter.settle(handle.curl, tally, shared=gate is not None and gate.inside > 1)
             self._give_back(handle, reusable=reusable)
 
     def _give_back(self, handle: _Handle, *, reusable: bool) -> None:
@@ -235,6 +255,7 @@ class CurlClient:
         if handle.configured is not None:
             curl.reset()
         handle.guard.attach(curl)
+        self._meter.attach(curl)
         if request.target and curl.impersonate(request.target, default_headers=False) != 0:
             # it returns a code and would send undisguised
             raise ConfigError(f"the installed curl_cffi does not know the target {request.target}")
@@ -275,6 +296,7 @@ class CurlClient:
         return TransferInfo(
             ip=text_of(curl, CurlInfo.PRIMARY_IP),
             connect_code=number_of(curl, CurlInfo.HTTP_CONNECTCODE) if request.proxy else 0,
+            socks_code=number_of(curl, CurlInfo.PROXY_ERROR) if request.proxy else 0,
             certificate=self._certificate(curl) if request.url.startswith(b"https:") else None,
         )
 
@@ -299,6 +321,7 @@ class CurlClient:
             handle.close()
         self._idle.clear()
         await self._multi.close()  # type: ignore[no-untyped-call]  # the library has no hint here
+        self._meter.close()
 
 
 def _host(url: bytes) -> str:

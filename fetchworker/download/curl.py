@@ -24,6 +24,8 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import ResponseDataLossError
 from scrapy.utils._download_handlers import get_dataloss_msg, make_response, normalize_bind_address
 
+from fetchworker.download.budget import BudgetStop
+from fetchworker.download.charging import end_of, open_charge
 from fetchworker.download.client import ClientOptions, TransferError, TransferInfo, TransferRequest
 from fetchworker.download.pool import ClientPool
 from fetchworker.download.receive import Receiver
@@ -43,6 +45,7 @@ from fetchworker.errors import ConfigError, ProxyExhaustedError
 from fetchworker.proxies import parse_proxies
 from fetchworker.runtime import Runtime
 from fetchworker.signals import has_listeners
+from fetchworker.usage import UNJUDGED
 
 if TYPE_CHECKING:
     from typing import Self
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
 
     from fetchworker.download.client import CurlClient
     from fetchworker.proxies import Proxy
+    from fetchworker.usage import Charge
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +78,9 @@ class CurlDownloadHandler(BaseDownloadHandler):
         self._fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._proxy_encoding = settings.get("HTTPPROXY_AUTH_ENCODING")
         self._dataloss_warned = False
-        self._egress = Runtime.of(crawler).egress
+        self._runtime = Runtime.of(crawler)
+        self._egress = self._runtime.egress
+        self._budget = BudgetStop.of(crawler)
         with suppress(ConfigError):  # the first request tells it: Scrapy would say "Unsupported URL scheme"
             self._pool  # noqa: B018  # what else is wrong is told here
 
@@ -95,19 +101,34 @@ class CurlDownloadHandler(BaseDownloadHandler):
             ProxyExhaustedError: a proxy is required and none was chosen; nothing was sent.
             ProxyAuthError: the proxy answered 407.
             EgressDeniedError: it may not go there; nothing was sent.
+            UnfinishedError: the site's budget of bytes is used up; nothing was sent.
             ConfigError: the connections cannot be made as configured.
             scrapy.exceptions: its family of download errors for everything else.
         """
         wire: Wire | None = request.meta.get(WIRE)
         proxy = self._proxy(request, wire)
         route = self._route(request, proxy, configured=wire is not None)
+        if self._budget is not None:  # other requests were sent while this one waited for its turn
+            self._budget.check(request.url)
+        charge = self._charge(request, wire, proxy)
+        try:
+            response = await self._download(request, wire, proxy, route, charge)
+        except BaseException as exc:
+            charge.end(end_of(exc))
+            raise
+        charge.end(UNJUDGED)
+        return response
+
+    async def _download(
+        self, request: Request, wire: Wire | None, proxy: Proxy | None, route: Route, charge: Charge
+    ) -> Response:
         timeout = float(request.meta.get("download_timeout") or self._timeout)
         receiver = self._receiver(request)
         client = self._pool.get(wire.client if wire else f"proxy:{proxy.id}" if proxy else "")
         started = time.monotonic()
         try:
             transfer = _transfer(request, wire, proxy, route, timeout)
-            info = await self._perform(client, transfer, receiver)
+            info = await self._perform(client, transfer, receiver, charge)
         except TransferError as exc:
             return self._failed(exc, request, receiver, proxy, timeout)
         finally:
@@ -119,17 +140,28 @@ class CurlDownloadHandler(BaseDownloadHandler):
             raise proxy_auth_error()
         return _response(request, receiver, info)
 
-    async def _perform(self, client: CurlClient, transfer: TransferRequest, receiver: Receiver) -> TransferInfo:
+    def _charge(self, request: Request, wire: Wire | None, proxy: Proxy | None) -> Charge:
+        """What the transfer's bytes are counted as."""
+        usage = self._runtime.usage
+        usage.start()
+        charge = open_charge(usage.ledger, self._runtime.site, request, proxy)
+        if wire is not None:
+            wire.charge = charge
+        return charge
+
+    async def _perform(
+        self, client: CurlClient, transfer: TransferRequest, receiver: Receiver, charge: Charge
+    ) -> TransferInfo:
         """Run a transfer; once more where the connection ended under it and nothing speaks against that."""
         started = time.monotonic()
         try:
-            return await client.perform(transfer, receiver.on_header, receiver.on_body)
+            return await client.perform(transfer, receiver.on_header, receiver.on_body, charge)
         except TransferError as exc:
             left = transfer.timeout - (time.monotonic() - started)
             if receiver.version or left <= 0 or not may_repeat(exc.code, transfer.method):
                 raise
             self.crawler.stats.inc_value("fetchworker/repeated")
-            return await client.perform(replace(transfer, timeout=left), receiver.on_header, receiver.on_body)
+            return await client.perform(replace(transfer, timeout=left), receiver.on_header, receiver.on_body, charge)
 
     def _proxy(self, request: Request, wire: Wire | None) -> Proxy | None:
         if wire is None:
@@ -154,7 +186,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         return proxy_route(proxy.host, proxy.port, trusted=trusted)
 
     def _is_ours(self, proxy: Proxy) -> bool:
-        return any(known.address == proxy.address for known in Runtime.of(self.crawler).proxies)
+        return any(known.address == proxy.address for known in self._runtime.proxies)
 
     def _receiver(self, request: Request) -> Receiver:
         meta, sender = request.meta, self.crawler.signals.sender
@@ -184,6 +216,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             connect_code=error.info.connect_code,
             timeout=timeout,
             proxied=proxy is not None,
+            socks=error.info.socks_code,
         )
 
     def _data_loss(self, error: TransferError, request: Request, receiver: Receiver) -> Response:
@@ -218,6 +251,7 @@ def _pool_of(crawler: Crawler) -> ClientPool:
             tls=tls_options(settings),
         )
         pool = _pools[crawler] = ClientPool(options, limit=environment.clients_max)
+        runtime.usage.before_close(pool.close)
     return pool
 
 

@@ -51,6 +51,8 @@ _TOO_MANY, _UNAVAILABLE = 429, 503
 _LONG = 1.0
 #: so many times CONCURRENT_REQUESTS may wait long beside those that are under way
 _MOST_WAITING = 4
+#: so many may wait for a session, and it is gone on looking for the requests of those that have one
+_MOST_STARVED = 500
 #: seconds beyond its timeout for which a request counts among all workers', if its own dies
 _LEASE_MARGIN = 10.0
 
@@ -74,7 +76,10 @@ class Downloader(ScrapyDownloader):
         active = len(self.active)
         if active < self.total_concurrency or not self.total_concurrency:
             return False
-        waiting = sum(self._waiting.values()) + self._runtime.waits.count
+        pooled = self._runtime.session_waits()
+        waiting = sum(self._waiting.values()) + self._runtime.waits.count + pooled
+        if 0 < pooled < _MOST_STARVED and self._runtime.starved():
+            return False  # what they wait for comes with a request that stands in the queue
         return active - min(waiting, _MOST_WAITING * self.total_concurrency) >= self.total_concurrency
 
     def get_slot_key(self, request: Request) -> str:
@@ -102,6 +107,7 @@ class Downloader(ScrapyDownloader):
         """Middlewares hear of answers and errors, and being cancelled is neither."""
         wire, name = request.meta.get(WIRE), request.meta.get("fw_session")
         if wire is not None and wire.session.stored and name:
+            self._runtime.leases.leave(name)
             await (await self._runtime.sessions()).release(self._runtime.site, name, wire.session)
 
     def _abandon(self, request: Request) -> None:

@@ -41,11 +41,13 @@ class Gate:
     10,000 at the start of a connection, libcurl 8.23, 2026-11).
     """
 
-    __slots__ = ("_opening", "_warm_until")
+    __slots__ = ("_opening", "_warm_until", "inside")
 
     def __init__(self) -> None:
         self._opening: asyncio.Future[None] | None = None
         self._warm_until = 0.0
+        #: transfers that are under way
+        self.inside = 0
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -54,17 +56,21 @@ class Gate:
                 self._opening = loop.create_future()
                 break
             await asyncio.shield(self._opening)
+        self.inside += 1
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self.inside -= 1
         self._open()
 
-    def opened_by(self, on_header: Callable[[bytes], int]) -> Callable[[bytes], int]:
-        """The header callback that opens the gate at the first line."""
+    def opened_by(self, on_header: Callable[[bytes], int], claim: Callable[[], None]) -> Callable[[bytes], int]:
+        """The header callback that opens the gate at the first line, and before that calls ``claim`` once."""
         if self._opening is None:
             return on_header
 
         def first(line: bytes) -> int:
+            if self._opening is not None:
+                claim()  # what the connection cost so far is its opener's, others may join it now
             self._warm_until = asyncio.get_running_loop().time() + _WARM
             self._open()
             return on_header(line)

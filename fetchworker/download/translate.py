@@ -22,12 +22,17 @@ COULDNT_CONNECT = 7
 HTTP2_FRAMING = 16
 PARTIAL_FILE = 18
 OPERATION_TIMEDOUT = 28
+SSL_CONNECT_ERROR = 35
 GOT_NOTHING = 52
 RECV_ERROR = 56
 HTTP2_STREAM = 92
 PROXY_HANDSHAKE = 97
 PROXY_AUTHENTICATION_REQUIRED = 407
 
+#: what SOCKS proxies say (CURLproxycode, https://curl.se/libcurl/c/CURLINFO_PROXY_ERROR.html, seen 2026-11): nothing
+#: that we offer, or our user name, will do; it could not or would not connect
+SOCKS_AUTH_CODES = frozenset({12, 33})
+SOCKS_REFUSED_CODES = range(18, 25)
 _REFUSED = 400
 _CLASSES = {
     UNSUPPORTED_PROTOCOL: UnsupportedURLSchemeError,
@@ -58,10 +63,13 @@ def may_repeat(code: int, method: str) -> bool:
 
 def proxy_auth_error() -> ProxyAuthError:
     """The error for a 407, whether it answered CONNECT or a plain request."""
-    return ProxyAuthError("the proxy refused the credentials (407): correct its entry in the proxy list")
+    told = "the proxy refused the credentials (407): correct its entry in the proxy list"
+    return ProxyAuthError(told, outcome="proxy_auth")
 
 
-def translate(code: int, reason: str, *, url: str, connect_code: int, timeout: float, proxied: bool) -> Exception:
+def translate(
+    code: int, reason: str, *, url: str, connect_code: int, timeout: float, proxied: bool, socks: int = 0
+) -> Exception:
     """Make the exception for a failed transfer.
 
     Args:
@@ -71,15 +79,26 @@ def translate(code: int, reason: str, *, url: str, connect_code: int, timeout: f
         connect_code: the proxy's answer to CONNECT, 0 when there was none.
         timeout: the limit that applied, in seconds.
         proxied: whether the request went through a proxy.
+        socks: what a SOCKS proxy said, in curl's numbers (CURLproxycode); 0 for nothing.
     """
     if connect_code == PROXY_AUTHENTICATION_REQUIRED:
         return proxy_auth_error()
     if code == OPERATION_TIMEDOUT:
         return DownloadTimeoutError(f"Getting {url} took longer than {timeout} seconds.")
+    if proxied and socks in SOCKS_AUTH_CODES:
+        told = "the proxy refused the credentials (SOCKS5): correct its entry in the proxy list"
+        return ProxyAuthError(told, outcome="proxy_auth")
     text = f"{reason or 'transfer failed'} (curl {code}) for {url}"
     error: Exception = _CLASSES.get(code, DownloadFailedError)(text)
+    if proxied and code == SSL_CONNECT_ERROR:
+        # the tunnel stood and no TLS came through it: nearly always a gateway whose exit is gone
+        failed = ProxyFailedError(f"no TLS through the proxy: {text}", outcome="proxy_tls")
+        failed.__cause__ = error
+        return failed
     if proxied and (code in _PROXY_CODES or connect_code >= _REFUSED):
-        failed = ProxyFailedError(f"the proxy failed: {text}")
+        refused = connect_code >= _REFUSED or socks in SOCKS_REFUSED_CODES
+        told = f"the proxy refused the way ({connect_code or 'SOCKS5'})" if refused else "the proxy failed"
+        failed = ProxyFailedError(f"{told}: {text}", outcome="proxy_refused" if refused else "proxy_error")
         failed.__cause__ = error  # what Scrapy would have said
         return failed
     return error

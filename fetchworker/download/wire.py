@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fetchworker.download.profiles import Profile
     from fetchworker.proxies import Proxy
     from fetchworker.sessions import Session
+    from fetchworker.usage import Charge
 
 WIRE = "fw_wire"
 
@@ -31,8 +32,8 @@ class Wire:
     ``client`` is the key of the curl client (an identity), None for the shared client of stateless tries. ``headers``
     are complete ``Name: value`` lines; None leaves the request's own headers. ``order`` lists all names in the order
     of sending, ``cookie`` is the Cookie header's value. ``secrets`` are headers that stand in no request: credentials
-    of the operator. ``elapsed`` (seconds) and the bytes of both bodies are filled in by the handler. ``page`` is the
-    answer as the classifier saw it, so that it is built once.
+    of the operator. ``elapsed`` (seconds), the bytes of both bodies and the ``charge`` of all bytes on the wire are
+    filled in by the handler. ``page`` is the answer as the classifier saw it, so that it is built once.
     """
 
     session: Session
@@ -48,7 +49,13 @@ class Wire:
     elapsed: float = 0.0
     bytes_down: int = 0
     bytes_up: int = 0
+    charge: Charge | None = field(default=None, repr=False)
     page: Page | None = None
+
+    def judge(self, outcome: str) -> None:
+        """Say what the answer was worth, so that its bytes are counted as that."""
+        if self.charge is not None:
+            self.charge.judge(outcome)
 
     @property
     def exit(self) -> str:

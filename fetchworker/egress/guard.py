@@ -21,6 +21,8 @@ from fetchworker.egress.policy import ALLOWED, Decision, EgressPolicy, Layer
 from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fetchworker.egress.addresses import IPAddress
 
 _NO_SOCKET = -1
@@ -61,13 +63,15 @@ def proxy_route(host: str, port: int, *, trusted: bool) -> Route:
 class Guard:
     """Watches over one easy handle of curl.
 
-    ``denied`` is what it refused last in this transfer, ``refused`` the address of that connection.
+    ``denied`` is what it refused last in this transfer, ``refused`` the address of that connection. ``opened`` is given
+    each socket that curl gets, and keeps it: who sets it must close it in curl's *close-socket* function.
     """
 
-    __slots__ = ("_policy", "_route", "_self", "denied", "refused")
+    __slots__ = ("_policy", "_route", "_self", "denied", "opened", "refused")
 
-    def __init__(self, policy: EgressPolicy) -> None:
+    def __init__(self, policy: EgressPolicy, *, opened: Callable[[socket.socket], None] | None = None) -> None:
         self._policy = policy
+        self.opened = opened
         self._route = DIRECT
         self._self: Any = ffi.new_handle(self)
         self.denied: Decision | None = None
@@ -130,9 +134,13 @@ def _open_socket(data: Any, _purpose: int, wanted: Any) -> int:
     if not guard.permits(address, port):
         return _NO_SOCKET
     try:
-        return socket.socket(family, kind, protocol).detach()
+        made = socket.socket(family, kind, protocol)
     except OSError:  # no such protocol here, or no descriptor left: curl says so
         return _NO_SOCKET
+    if guard.opened is None:
+        return made.detach()
+    guard.opened(made)
+    return made.fileno()
 
 
 def _read(family: int, raw: bytes) -> tuple[IPAddress, int]:

@@ -34,13 +34,18 @@ def give_up(crawler: Crawler, error: ExportError) -> None:
         return
     told.add(error.message)
     logger.error("%s: the crawl stops, nothing more is written there", error)
+    close(crawler, EXPORT_ERROR)
+
+
+def close(crawler: Crawler, reason: str) -> None:
+    """End a crawl for a reason of its own."""
     with suppress(RuntimeError):  # a crawl that has not begun, or is over: its stat tells
         if crawler.engine is not None:
-            task = asyncio.get_running_loop().create_task(_close(crawler.engine))
+            task = asyncio.get_running_loop().create_task(_close(crawler.engine, reason))
             _closing.add(task)
             task.add_done_callback(_closing.discard)
 
 
-async def _close(engine: ExecutionEngine) -> None:
+async def _close(engine: ExecutionEngine, reason: str) -> None:
     with suppress(RuntimeError):  # it has closed meanwhile
-        await engine.close_spider_async(reason=EXPORT_ERROR)
+        await engine.close_spider_async(reason=reason)

@@ -104,6 +104,11 @@ class Limiter:
         self._pump: asyncio.Task[None] | None = None
         self.lost = 0
 
+    @property
+    def away(self) -> bool:
+        """Whether the permits of all processes cannot be asked for at the moment."""
+        return self._away.now
+
     @asynccontextmanager
     async def permit(self, *, deadline: float | None = None) -> AsyncIterator[Permit]:
         """``async with limiter.permit(deadline=5):`` – hold a permit; see :meth:`acquire`."""

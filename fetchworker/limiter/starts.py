@@ -37,6 +37,11 @@ class Starts:
         self._owners: dict[Hashable, _Owner] = {}
         self._taken: dict[Hashable, Permit] = {}
 
+    @property
+    def away(self) -> bool:
+        """Whether the permits of all processes cannot be asked for at the moment."""
+        return self._limiter is not None and self._limiter.away
+
     def ready(self, owner: Hashable, wanted: int, answered: Callable[[], None]) -> bool:
         """Whether the owner has a permit in hand; else, or if it wants more, they are asked for.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import (
@@ -20,14 +21,16 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.wire import WIRE, Wire, page_of
-from fetchworker.errors import OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
+from fetchworker.errors import FetchworkerError, OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_media, plan_verdict, wait
+from fetchworker.middlewares.pooled import PooledSessions
 from fetchworker.middlewares.redirect import another_try
-from fetchworker.middlewares.refusals import Refusals
+from fetchworker.middlewares.refusals import RESULTS, Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
+from fetchworker.outcomes.taxonomy import REFUSALS
 from fetchworker.proxies import ProxyResult
 from fetchworker.runtime import Runtime
 from fetchworker.telemetry.attribution import bound, from_meta
@@ -50,6 +53,14 @@ RETRIED = (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
+#: the meta key that counts tries which were not counted
+FREE = "fw_free_tries"
+#: so many tries may go uncounted while there are exits (an address that every proxy refuses must come to an end), and
+#: while there are none
+FEW_FREE, MANY_FREE = 5, 1000
+#: meta keys of one call's own wishes: how many tries follow the first, and statuses that are as good as 200
+RETRIES, ACCEPT = "fw_retries", "fw_accept"
+_BAD = 400  # the first status that says so
 _ABSENT = frozenset({Outcome.NOT_FOUND, Outcome.GONE})
 
 
@@ -59,6 +70,7 @@ class OutcomeMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._refusals = Refusals(self._runtime)
+        self._pooled = PooledSessions(self._runtime)
         self._gate = Gate(crawler)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
@@ -72,12 +84,23 @@ class OutcomeMiddleware:
 
         Raises:
             OutcomeError: the last try ended otherwise.
+            BrokenChainError: the spider has to begin again.
         """
+        result: Response | Request | None = None
+        try:
+            result = await self._judged(request, response)
+        finally:
+            await self._pooled.ended(request, result)
+        return result
+
+    async def _judged(self, request: Request, response: Response) -> Response | Request:
         runtime, wire = self._runtime, request.meta.get(WIRE)
         if request.meta.get(MEDIA):
             return await self._media(request, response, wire)
         page = page_of(response, request)
         verdict = classify(page, site=runtime.site, request_url=request.url)
+        if wire is not None:
+            wire.judge(verdict.outcome.value)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
         if verdict.outcome is Outcome.CHALLENGE:
@@ -85,22 +108,40 @@ class OutcomeMiddleware:
             if through is not None:
                 return through
         blamed = self._refusals.learn(wire, page, verdict)
+        self._pooled.learn(request, good=verdict.outcome is Outcome.OK or verdict.outcome in _ABSENT or not blamed)
         if verdict.outcome is Outcome.OK:
             if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
                 wire.session.tokens.update(self._extract(page))
                 await runtime.keep(request.meta.get("fw_session"), wire.session)
             return response
-        if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
-            return response  # what asks for it (robots.txt, say) takes absence for an answer
+        if _answers(request, response, verdict):
+            return response
         plan = self._plan(request, verdict, wire, blamed=blamed)
+        plan = self._escalate(request, verdict, wire if blamed else None, plan)
         self._pause(request, verdict, wire)
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
-        raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url))
+        raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
+
+    def _escalate(self, request: Request, verdict: Verdict, wire: Wire | None, plan: Plan) -> Plan:
+        """After a block try again by a better tier, at once, where the budget has one and the identity may change."""
+        exits = self._runtime.exits
+        if wire is None or wire.proxy is None or RESULTS.get(verdict.outcome) is not ProxyResult.BLOCKED:
+            return plan
+        tier = exits.blocked(wire.proxy, verdict.evidence)
+        if tier is None or plan.step != "retry" or not (plan.rotate or not request.meta.get("fw_session")):
+            return plan
+        exits.escalated(tier)
+        request.meta["fw_tier"] = tier
+        return replace(plan, delay=0.0)
 
     async def _media(self, request: Request, response: Response, wire: Wire | None) -> Response | Request:
         """Media are no pages: nothing is learnt from them, and what to make of a status is the pipeline's to say."""
         config = self._runtime.config
+        if wire is not None:
+            wire.judge(Outcome.OK.value if response.status < _BAD else Outcome.ERROR.value)
+        if wire is not None and wire.proxy is not None:
+            self._runtime.exits.told(ProxyResult.OK)
         plan = plan_media(
             response.status, tries=_tries(request), retries=config.retries, backoff=config.backoff,
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
@@ -113,10 +154,10 @@ class OutcomeMiddleware:
         return plan_verdict(
             verdict,
             tries=_tries(request),
-            retries=config.retries,
+            retries=request.meta.get(RETRIES, config.retries),
             backoff=config.backoff,
             rotates=blamed and config.on_block == "rotate",
-            elsewhere=other_exit and runtime.proxies.available(runtime.site) > 0,
+            elsewhere=other_exit and runtime.exits.any_usable(),
             refreshed=bool(request.meta.get("fw_refreshed")) or not uses_tokens(request.meta),
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )
@@ -133,19 +174,31 @@ class OutcomeMiddleware:
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Retry transport errors, on another exit when the same one fails again."""
+        result: Request | None = None
+        try:
+            result = await self._failed(request, exception)
+        finally:
+            await self._pooled.ended(request, result)
+        return result
+
+    async def _failed(self, request: Request, exception: Exception) -> Request | None:
         if not isinstance(exception, RETRIED) or request.meta.pop(FAILED, False):
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
         runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
         auth, media = isinstance(exception, ProxyAuthError), bool(request.meta.get(MEDIA))
         if wire is not None and wire.proxy is not None and _blames_proxy(exception, media=media):
-            runtime.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
-        if isinstance(exception, ProxyExhaustedError):
+            runtime.exits.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
+        if isinstance(exception, FetchworkerError) and wire is not None and wire.proxy is not None and wire.proxy.tier:
+            exception.context.setdefault("tier", wire.proxy.tier)
+        if self._unspent(request, exception):
+            plan = self._plan_unspent(request, media=media)
+        elif isinstance(exception, ProxyExhaustedError):
             plan = self._plan_exhausted(request)
         else:
             plan = plan_error(
                 tries=_tries(request),
-                retries=runtime.config.retries,
+                retries=request.meta.get(RETRIES, runtime.config.retries),
                 backoff=runtime.config.backoff,
                 proxied=wire is not None and wire.proxy is not None and not media,
                 auth=auth,
@@ -155,10 +208,28 @@ class OutcomeMiddleware:
             return None
         return await self._retry(request, plan, type(exception).__name__, wire)
 
+    def _unspent(self, request: Request, exception: Exception) -> bool:
+        """Whether the try counts for nothing: the site has seen nothing of it, and there is an exit to wait for."""
+        exits = self._runtime.exits
+        if not exits.needed or not isinstance(exception, ProxyAuthError | ProxyFailedError | ProxyExhaustedError):
+            return False
+        if exits.hopeless and self._runtime.private:
+            return False
+        return bool(request.meta.get(FREE, 0) < (FEW_FREE if exits.any_usable() else MANY_FREE))
+
+    def _plan_unspent(self, request: Request, *, media: bool) -> Plan:
+        """Wait where an exit is left, and take another one at the second time; else the wait is for any at all."""
+        free = request.meta[FREE] = request.meta.get(FREE, 0) + 1
+        if not self._runtime.exits.any_usable():
+            return Plan("retry", counted=False)
+        return Plan(
+            "retry", wait(free, self._runtime.config.backoff, 0.0), rotate=free > 1 and not media, counted=False
+        )
+
     def _plan_exhausted(self, request: Request) -> Plan:
         """Wait for the first proxy that ends its rest, when that is soon enough."""
-        config, soon = self._runtime.config, self._runtime.next_proxy_in()
-        if soon is None or soon > config.backoff.max or _tries(request) > config.retries:
+        config, soon = self._runtime.config, self._runtime.exits.next_in()
+        if soon is None or soon > config.backoff.max or _tries(request) > request.meta.get(RETRIES, config.retries):
             return Plan("fail")
         return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))
 
@@ -167,15 +238,16 @@ class OutcomeMiddleware:
     ) -> Request:
         runtime = self._runtime
         runtime.count(f"retry/{runtime.site}/{why.partition(' ')[0]}")
+        tier = f" by tier {request.meta['fw_tier']}" if "fw_tier" in request.meta else ""
         with bound(**from_meta(request.meta, runtime.site)):
-            logger.info("%s: %s; try %d in %.1f s", request.url, why, _tries(request) + 1, plan.delay)
-        name = request.meta.get("fw_session")
-        if plan.rotate and name and wire is not None:
-            sessions = await runtime.sessions()
-            await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name))
-            runtime.count(f"rotated/{runtime.site}")
+            logger.info(
+                "%s: %s; try %d in %.1f s%s", request.url, why, _tries(request) + plan.counted, plan.delay, tier
+            )
+        await self._pooled.before_retry(request, wire, why, rotates=plan.rotate)
         if plan.delay:
             await runtime.waits.sleep(plan.delay)
+        if plan.rotate:
+            self._pooled.check_chain(request, why)
         return _next_try(request, plan, signs)
 
 
@@ -186,11 +258,19 @@ def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     return not isinstance(exception, ResponseDataLossError)
 
 
+def _answers(request: Request, response: Response, verdict: Verdict) -> bool:
+    """Whether what is not ``ok`` is as good to the one who asks."""
+    if request.callback is NO_CALLBACK and verdict.outcome in _ABSENT:
+        return True  # what asks for it (robots.txt, say) takes absence for an answer
+    return response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS
+
+
 def _told(verdict: Verdict) -> str:
     return f"{verdict.outcome.value} ({verdict.vendor or 'the site'}: {', '.join(verdict.evidence)})"
 
 
-def _error(request: Request, response: Response, verdict: Verdict, evidence: str) -> OutcomeError:
+def _error(request: Request, response: Response, verdict: Verdict, evidence: str, wire: Wire | None) -> OutcomeError:
+    tier = {"tier": wire.proxy.tier} if wire is not None and wire.proxy is not None and wire.proxy.tier else {}
     return OutcomeError(
         verdict.outcome.value,
         f"{_told(verdict)} after {_tries(request)} tries: {request.url}",
@@ -200,6 +280,7 @@ def _error(request: Request, response: Response, verdict: Verdict, evidence: str
         status=response.status,
         attempts=_tries(request),
         snippet=evidence,
+        **tier,
     )
 
 
@@ -213,7 +294,7 @@ def _next_try(request: Request, plan: Plan, signs: Sequence[str]) -> Request:
     """The same request once more; whose identity it gets is the session middleware's to say."""
     again = another_try(request, same_identity=bool(request.meta.get("fw_session")) and not plan.rotate)
     meta = again.meta
-    meta["fw_tries"] = _tries(request) + 1
+    meta["fw_tries"] = _tries(request) + plan.counted
     if plan.refresh:
         meta["fw_refresh"], meta["fw_refreshed"] = list(signs), True
         meta["fw_tries"] = _tries(request)

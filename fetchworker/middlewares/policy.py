@@ -23,13 +23,14 @@ class Plan:
     """The next step of a try that ended.
 
     ``delay`` is in seconds. ``rotate``: the identity is dropped and a new one minted under the same session id.
-    ``refresh``: harvested tokens are dropped and read anew.
+    ``refresh``: harvested tokens are dropped and read anew. ``counted``: whether the try that ended counts as one.
     """
 
     step: Step
     delay: float = 0.0
     rotate: bool = False
     refresh: bool = False
+    counted: bool = True
 
 
 DELIVER = Plan("deliver")

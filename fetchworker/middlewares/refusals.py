@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_RESULTS = {
+#: outcome → what it says of the exit; all others are an answer that came through
+RESULTS = {
     Outcome.BLOCKED: ProxyResult.BLOCKED,
     Outcome.CHALLENGE: ProxyResult.BLOCKED,
     Outcome.LOGIN_WALL: ProxyResult.BLOCKED,
@@ -49,7 +50,7 @@ class Refusals:
         if believed and wire.proxy is not None:
             wait = verdict.retry_after
             capped = None if wait is None else min(wait, self._runtime.config.backoff.retry_after_max)
-            self._runtime.report(wire.proxy, _RESULTS.get(verdict.outcome, ProxyResult.OK), retry_after=capped)
+            self._runtime.exits.report(wire.proxy, RESULTS.get(verdict.outcome, ProxyResult.OK), retry_after=capped)
         if verdict.soft or (believed and verdict.outcome in REFUSALS):
             wire.session.blocks += 1
         return believed

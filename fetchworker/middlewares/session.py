@@ -1,6 +1,7 @@
 """Gives each try its identity: cookies, exit, profile and tokens, always used together.
 
-``meta["fw_session"]`` names a stored session; without it each try gets a fresh identity that is never stored.
+``meta["fw_session"]`` names a stored session; without it each try gets a fresh identity that is never stored, or one of
+the site's pool (``pooled``).
 Redirects stay with the identity of their try; a retry keeps a named session (whose identity may have been replaced)
 and gets a fresh one otherwise.
 """
@@ -20,6 +21,8 @@ from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import ContractError, ProxyExhaustedError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.bundles import Bundles
+from fetchworker.middlewares.pooled import PooledSessions
+from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.middlewares.redirect import HOP, another_try
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
 from fetchworker.runtime import Runtime
@@ -49,6 +52,10 @@ class SessionMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = Runtime.of(crawler)
         self._warmup, self._bundles = Warmup(crawler), Bundles(crawler)
+        self._pooled = PooledSessions(self._runtime)
+        self._warmer = PoolWarmer(crawler, self._runtime)  # signals do not keep it
+        if self._runtime.config.pool is not None:
+            self._warmer.watch()
         self._compute: Callable[[str, int], dict[str, str]] | None = getattr(crawler.spidercls, "compute_tokens", None)
 
     @classmethod
@@ -73,7 +80,7 @@ class SessionMiddleware:
         request.meta[WIRE] = wire = Wire(session=session, client=session.identity if session.stored else None)
         try:
             wire.proxy_required = self._runtime.config.proxy == "required"
-            wire.proxy = self._exit(session)
+            wire.proxy = self._exit(session, request.meta.get("fw_tier"))
             _take_cookies(request, session)
             session.tokens.update(self._bundles.told(request, session.tokens))
             _fill_tokens(request, {**session.tokens, **self._computed(session)})
@@ -124,10 +131,13 @@ class SessionMiddleware:
         return missing - self._computed(session).keys() if missing else missing
 
     async def _acquire(self, request: Request) -> Session:
+        leased = await self._pooled.acquire(request, self._needs_another)
+        if leased is not None:
+            return leased
         runtime, name = self._runtime, request.meta.get("fw_session")
         if not name:
             carried: Session | None = request.meta.get(CARRIED)
-            return carried or runtime.mint("")
+            return carried or runtime.mint("", request.meta.get("fw_tier"))
         sessions = await runtime.sessions()
         session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
         if self._needs_another(session):
@@ -142,15 +152,15 @@ class SessionMiddleware:
             runtime.count(f"unknown_profile/{runtime.site}")
             return True
         if session.proxy_id is not None:
-            return runtime.must_leave(session.proxy_id)
-        return runtime.config.proxy == "required" and runtime.proxies.available(runtime.site) > 0
+            return runtime.exits.must_leave(session.proxy_id)
+        return runtime.config.proxy == "required" and runtime.exits.any_usable()
 
-    def _exit(self, session: Session) -> Proxy | None:
+    def _exit(self, session: Session, tier: str | None) -> Proxy | None:
         runtime = self._runtime
         if runtime.config.proxy == "none":
             return None
         if session.proxy_id is None and runtime.config.proxy == "required" and not session.stored:
-            session.proxy_id = runtime.pick()
+            session.proxy_id = runtime.exits.id_of_next(tier)
         if session.proxy_id is not None:
             return runtime.proxies.get(session.proxy_id)
         if len(runtime.proxies) and runtime.config.proxy == "preferred":
@@ -158,11 +168,11 @@ class SessionMiddleware:
             logger.warning(
                 "%s: no proxy is usable (%s), and `proxy: preferred` lets requests go out directly",
                 runtime.site,
-                runtime.proxies_told(),
+                runtime.exits.standing(),
             )
         if runtime.config.proxy == "required":
             raise ProxyExhaustedError(
-                f"{runtime.site} requires a proxy and none is usable ({runtime.proxies_told()})", site=runtime.site
+                f"{runtime.site} requires a proxy and none is usable ({runtime.exits.standing()})", site=runtime.site
             )
         return None
 
@@ -200,6 +210,7 @@ class SessionMiddleware:
             session.used_at = time.time()
         if session.stored:
             sessions = await self._runtime.sessions()
+            self._runtime.leases.leave(request.meta["fw_session"])
             await sessions.release(self._runtime.site, request.meta["fw_session"], session)
 
 

@@ -6,13 +6,19 @@ from fetchworker.proxies.base import Proxy
 from fetchworker.proxies.health import Breaker, HealthPolicy, ProxyResult
 from fetchworker.proxies.manager import ProxyManager
 from fetchworker.proxies.parse import load_proxies, parse_proxies
+from fetchworker.proxies.pause import Pause
+from fetchworker.proxies.tiers import Ladder, Spending, TierPolicy
 
 __all__ = [
     "Breaker",
     "HealthPolicy",
+    "Ladder",
+    "Pause",
     "Proxy",
     "ProxyManager",
     "ProxyResult",
+    "Spending",
+    "TierPolicy",
     "load_proxies",
     "parse_proxies",
 ]

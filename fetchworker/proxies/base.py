@@ -6,12 +6,15 @@ import ipaddress
 import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import quote
 
 from pydantic import SecretStr
 
 from fetchworker.errors import ProxyConfigError
+
+if TYPE_CHECKING:
+    from fetchworker.proxies.gateway import Gateway
 
 Scheme = Literal["http", "https", "socks5h"]
 """How we talk to the proxy. ``socks5`` is taken as ``socks5h``: names are resolved at the proxy, never here, since a
@@ -47,8 +50,11 @@ class Proxy:
     country: str | None = None
     tier: str | None = None
     tags: frozenset[str] = frozenset()
-    id: str = field(init=False)
-    """Short, stable name of this endpoint with these credentials: 16 hex digits, fit for logs and stores."""
+    id: str = ""
+    """Short, stable name, fit for logs and stores: 16 hex digits of this endpoint with these credentials; an exit of a
+    gateway is named by provider, tier, gateway and token (:mod:`fetchworker.proxies.gateway`)."""
+    gateway: Gateway | None = field(default=None, repr=False)
+    """What makes exits of it, for the entry of a provider's product; None for what is one exit itself."""
 
     def __post_init__(self) -> None:
         _set(self, "scheme", read_scheme(self.scheme))
@@ -58,7 +64,7 @@ class Proxy:
         _set(self, "password", self.password if _plain(self.password) else None)
         for name, value in (("user name", self.username), ("password", _plain(self.password))):
             _check_credential(name, value, socks=self.scheme == "socks5h")
-        _set(self, "id", _proxy_id(self))
+        _set(self, "id", self.id or _proxy_id(self))
 
     @property
     def address(self) -> str:

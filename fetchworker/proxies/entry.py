@@ -16,6 +16,8 @@ from pydantic import SecretStr
 
 from fetchworker.errors import ProxyConfigError
 from fetchworker.proxies.base import SCHEMES, Proxy, is_address, looks_like_host, read_scheme, valid_host, valid_port
+from fetchworker.proxies.product import NO_ACCOUNTS, Accounts, product_entry, product_parts
+from fetchworker.proxies.providers import products
 
 EXAMPLE = "write http://user:password@host:port"
 
@@ -41,7 +43,13 @@ _KEYS = {
     "country": "country",
     "tier": "tier",
     "tags": "tags",
+    "product": "product",
+    "lifetime": "lifetime",
+    "after": "after",
+    "endpoint": "endpoint",
 }
+#: keys that only a provider's product has
+_OF_PRODUCTS = ("product", "lifetime", "after", "endpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +67,15 @@ class _Reading:
         return looks_like_host(self.host)
 
 
-def parse_text(entry: str) -> Proxy:
+def parse_text(entry: str, accounts: Accounts = NO_ACCOUNTS) -> Proxy:
     """``[scheme://][user:password@]host:port``, ``host:port:user:password`` or ``user:password:host:port``.
 
-    Credentials before an ``@`` are percent-decoded, those between colons are taken as they are.
+    Also ``provider://[user:password@]product[?country=DE&lifetime=60&…]``. Credentials before an ``@`` are
+    percent-decoded, those between colons are taken as they are.
     """
     scheme, rest = _split_scheme(entry.strip())
+    if scheme in products():
+        return product_entry(product_parts(scheme, rest), accounts)
     known = read_scheme(scheme or "http")
     readings = list(_readings(rest))
     chosen = _choose(readings, has_scheme=scheme is not None)
@@ -73,16 +84,22 @@ def parse_text(entry: str) -> Proxy:
     return Proxy(known, chosen.host, int(chosen.port), chosen.username, chosen.password)
 
 
-def parse_mapping(entry: Mapping[Any, Any]) -> list[Proxy]:
+def parse_mapping(entry: Mapping[Any, Any], accounts: Accounts = NO_ACCOUNTS) -> list[Proxy]:
     """A mapping: parts of one proxy, or URLs by scheme.
 
     ``{host, port, scheme, username, password, provider, country, tier, tags}``; the same with ``url`` instead of host,
-    port and scheme; or ``{"http": url, "https": url, "all": url}`` as requests and httpx take it.
+    port and scheme; ``{provider, product, username, password, country, …}`` for what a known provider sells; or
+    ``{"http": url, "https": url, "all": url}`` as requests and httpx take it.
     """
     names = {str(key).removesuffix("://") for key in entry}
     if names and names <= {"http", "https", "all"}:
-        return [parse_text(_need_text(value, "each value")) for value in entry.values()]
+        return [parse_text(_need_text(value, "each value"), accounts) for value in entry.values()]
     parts = _parts(entry)
+    if "product" in parts:
+        return [product_entry(parts, accounts)]
+    stray = [name for name in _OF_PRODUCTS if name in parts]
+    if stray:
+        raise ProxyConfigError(f"{stray[0]} is given without a product; name the provider's product as well")
     endpoint = _from_url(parts) if "url" in parts else _from_parts(parts)
     about = replace(
         endpoint,
@@ -103,6 +120,9 @@ def describe(entry: object) -> str:
         return f"a {type(entry).__name__}"
     scheme, rest = _split_scheme(entry.strip())
     shown = f"{scheme}://" if scheme in SCHEMES else ""
+    if scheme in products():
+        name = rest.rpartition("@")[2].partition("?")[0].rstrip("/")
+        return f"{scheme}://{name if name in products()[scheme] else '***'}"
     return shown + _shown_place(rest, has_scheme=scheme is not None)
 
 

@@ -38,7 +38,8 @@ class HealthPolicy:
 
     A site's block rests it for that site: ``cooldown``, twice as long each time, at most ``cooldown_max``; an ok halves
     the next one. A transport failure rests it for all sites: ``failure_rest``, doubling, at most ``cooldown``; from the
-    ``dead_after``-th in a row on it is dead and tried again after ``probe``, doubling, at most ``probe_max``.
+    ``dead_after``-th in a row on it is dead and tried again after ``probe``, doubling, at most ``probe_max``: by one
+    request, and by another one when ``trial`` went by without a word of the first.
     """
 
     cooldown: float = 60.0
@@ -47,6 +48,13 @@ class HealthPolicy:
     dead_after: int = 5
     probe: float = 600.0
     probe_max: float = 3_600.0
+    trial: float = 30.0
+
+
+def for_gateway(policy: HealthPolicy) -> HealthPolicy:
+    """The policy for a gateway, whose exits fail by themselves: it rests only when it is dead, and is tried soon."""
+    probe = min(policy.probe, policy.cooldown, 30.0)
+    return replace(policy, failure_rest=0.0, probe=probe, probe_max=max(probe, min(policy.probe_max, 600.0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +114,15 @@ class SiteHealth:
 
 @dataclass(frozen=True, slots=True)
 class ProxyHealth:
-    """One proxy anywhere: transport failures in a row, the end of its rest, and a 407, which stands until a reload."""
+    """One proxy anywhere: transport failures in a row, the end of its rest, and a 407, which stands until a reload.
+
+    ``trial``: it was dead, and a request is finding out whether it still is.
+    """
 
     failures: int = 0
     down_until: float = -math.inf
     auth_failed: bool = False
+    trial: bool = False
 
 
 def at_site(
@@ -133,13 +145,20 @@ def at_site(
 def anywhere(health: ProxyHealth, result: ProxyResult, now: float, policy: HealthPolicy) -> ProxyHealth:
     """What a result says about the proxy as such."""
     if result is ProxyResult.AUTH_FAILED:
-        return replace(health, auth_failed=True)
+        return replace(health, auth_failed=True, trial=False)
     if result is not ProxyResult.TRANSPORT_FAILURE:
+        if health.trial:
+            return ProxyHealth(auth_failed=health.auth_failed)
         return replace(health, failures=0)  # an answer came through; a rest that began goes on to its end
-    if now < health.down_until:
+    if now < health.down_until and not health.trial:
         return health  # under way when the rest began, as above
     failures = health.failures + 1
-    return replace(health, failures=failures, down_until=now + _failure_rest(failures, policy))
+    return replace(health, failures=failures, down_until=now + _failure_rest(failures, policy), trial=False)
+
+
+def tried(health: ProxyHealth, now: float, policy: HealthPolicy) -> ProxyHealth:
+    """A request goes out by the proxy; a dead one is for this request alone until it is known how that went."""
+    return replace(health, trial=True, down_until=now + policy.trial) if is_dead(health, policy) else health
 
 
 def is_dead(health: ProxyHealth, policy: HealthPolicy) -> bool:

@@ -7,10 +7,13 @@ import math
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
 from fetchworker.errors import ConfigError, ProxyConfigError
+from fetchworker.proxies.exits import Exits, entry_id
+from fetchworker.proxies.gateway import ExitId
 from fetchworker.proxies.health import (
     Breaker,
     HealthPolicy,
@@ -20,11 +23,15 @@ from fetchworker.proxies.health import (
     SiteHealth,
     anywhere,
     at_site,
+    for_gateway,
     is_dead,
     rest_until,
+    tried,
 )
 from fetchworker.proxies.parse import WatchedFile, parse_proxies, proxy_file
+from fetchworker.proxies.product import NO_ACCOUNTS, Accounts
 from fetchworker.proxies.rotation import Rotation
+from fetchworker.proxies.telling import describe, log_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -35,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 #: sites whose state is kept; beyond it the one longest unused goes, first of those where no proxy rests
 MAX_SITES = 256
+#: exits of gateways whose rests at one site are kept; of older ones nobody is left
+MAX_EXITS = 4096
 
 _FRESH = ProxyHealth()
 _FRESH_AT_SITE = SiteHealth()
@@ -42,10 +51,22 @@ _FRESH_AT_SITE = SiteHealth()
 
 @dataclass(slots=True)
 class _Site:
-    rotation: Rotation
     recent: RecentBlocks
+    rotations: dict[str | None, Rotation] = field(default_factory=dict)  # by tier; None: whatever the tier
     health: dict[str, SiteHealth] = field(default_factory=dict)  # only proxies that rest or have rested
+    exits: OrderedDict[str, SiteHealth] = field(default_factory=OrderedDict)  # of gateways, the oldest first
     suspect: bool = False
+
+    def at(self, proxy_id: str) -> SiteHealth:
+        return self.health.get(proxy_id) or self.exits.get(proxy_id, _FRESH_AT_SITE)
+
+    def note(self, proxy_id: str, health: SiteHealth, *, of_gateway: bool) -> None:
+        if not of_gateway:
+            self.health[proxy_id] = health
+        elif health != _FRESH_AT_SITE:
+            self.exits[proxy_id] = health
+            if len(self.exits) > MAX_EXITS:
+                self.exits.popitem(last=False)
 
 
 class ProxyManager:
@@ -61,7 +82,9 @@ class ProxyManager:
         policy: all rules of resting; ``cooldown`` and ``cooldown_max``, where given, replace its own.
         breaker: when a rule that finds blocks becomes suspect.
         file: a proxy file to watch, see :meth:`reload_if_changed`.
+        accounts: credentials of providers, for entries of the file that have none of their own.
         clock: seconds, never going back.
+        wall: POSIX seconds, by which the exits of gateways grow old.
         rng: the order in which unused proxies are taken, so that processes do not all begin with the same one.
     """
 
@@ -74,10 +97,13 @@ class ProxyManager:
         policy: HealthPolicy | None = None,
         breaker: Breaker | None = None,
         file: WatchedFile | None = None,
+        accounts: Accounts = NO_ACCOUNTS,
         clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
         rng: Random | None = None,
     ) -> None:
         self._policy = _policy(policy or HealthPolicy(), cooldown, cooldown_max)
+        self._gateway_policy = for_gateway(self._policy)
         self._breaker = breaker or Breaker()
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 (an order, no secret)
@@ -85,13 +111,26 @@ class ProxyManager:
         self._health: dict[str, ProxyHealth] = {}  # only proxies of which something is known
         self._sites: OrderedDict[str, _Site] = OrderedDict()  # the longest unused first
         self._file = file
+        self._accounts = accounts
+        self._exits = Exits(wall)
 
     @classmethod
-    def from_source(cls, value: object, *, source: str, **options: Any) -> Self:
+    def from_source(cls, value: object, *, source: str, accounts: Accounts = NO_ACCOUNTS, **options: Any) -> Self:
         """A manager of what :func:`parse_proxies` makes of ``value``; if that names a file, the file is watched."""
         path = proxy_file(value)
         watched = WatchedFile(path) if path else None  # before the file is read, so that no change falls between
-        return cls(parse_proxies(value, source=source), file=watched, **options)
+        proxies = parse_proxies(value, source=source, accounts=accounts)
+        return cls(proxies, file=watched, accounts=accounts, **options)
+
+    @property
+    def watches(self) -> bool:
+        """Whether the list comes from a file that may be changed."""
+        return self._file is not None
+
+    @property
+    def tiers(self) -> frozenset[str]:
+        """The tiers of which there is a proxy."""
+        return frozenset(proxy.tier for proxy in self._proxies.values() if proxy.tier)
 
     def __iter__(self) -> Iterator[Proxy]:
         return iter(self._proxies.values())
@@ -100,20 +139,34 @@ class ProxyManager:
         return len(self._proxies)
 
     def get(self, proxy_id: str) -> Proxy | None:
-        """The proxy of this id, however it fares; None once it has left the list."""
-        return self._proxies.get(proxy_id)
+        """The proxy of this id, however it fares; None once it has left the list or its provider has given it up."""
+        told = ExitId.read(proxy_id)
+        entry = self._proxies.get(told.gateway if told else proxy_id)
+        return self._exits.get(told, entry) if told and entry else entry
 
-    def pick(self, site: str, *, exclude: Collection[str] = frozenset()) -> Proxy | None:
+    def pick(self, site: str, *, exclude: Collection[str] = frozenset(), tier: str | None = None) -> Proxy | None:
         """The proxy longest unused at the site, of those that may be used there now; None if there is none.
 
-        ``exclude`` holds ids that this request must not have (again).
+        A gateway gives an exit that nobody has yet. ``exclude`` holds ids that this request must not have (again),
+        ``tier`` the only tier that will do. A dead proxy that is due is handed out once, to find out how it is.
         """
-        chosen = self._site(site).rotation.take(self._clock(), exclude)
-        return None if chosen is None else self._proxies[chosen]
+        now = self._clock()
+        chosen = self._rotation(site, tier).take(now, exclude)
+        if chosen is None:
+            return None
+        entry = self._proxies[chosen]
+        if chosen in self._health:
+            self._health[chosen] = tried(self._health[chosen], now, self._policy_of(entry))
+        return self._exits.fresh(entry) if entry.gateway else entry
 
     def usable(self, proxy_id: str, site: str) -> bool:
         """Whether a proxy that a session holds may be used for the site now."""
-        return proxy_id in self._proxies and self._rest_until(proxy_id, site) <= self._clock()
+        return self.get(proxy_id) is not None and self._rest_until(proxy_id, site) <= self._clock()
+
+    def any_usable(self, site: str, tiers: Collection[str] | None = None) -> bool:
+        """Whether a proxy (of these tiers) may be used for the site now; stops at the first."""
+        now = self._clock()
+        return any(self._rest_until(key, site) <= now for key in self._of(tiers))
 
     def report(self, proxy_id: str, site: str, result: ProxyResult, *, retry_after: float | None = None) -> None:
         """Tell how a request through a proxy went. An id that has left the list is ignored.
@@ -121,27 +174,34 @@ class ProxyManager:
         ``retry_after``: seconds the site asked for, with ``blocked`` or ``rate_limited``; at most ``cooldown_max`` of
         them are kept.
         """
-        proxy = self._proxies.get(proxy_id)
-        if proxy is None:
+        entry = self._proxies.get(entry_id(proxy_id))
+        if entry is None:
             return
         now, state, result = self._clock(), self._site(site), ProxyResult(result)
-        before = self._health.get(proxy_id, _FRESH)
-        after = self._health[proxy_id] = anywhere(before, result, now, self._policy)
-        self._log_change(proxy, before, after)
-        here = state.health.get(proxy_id, _FRESH_AT_SITE)
-        state.health[proxy_id] = at_site(here, result, now, self._policy, retry_after)
+        before, policy = self._health.get(entry.id, _FRESH), self._policy_of(entry)
+        after = self._health[entry.id] = anywhere(before, result, now, policy)
+        log_change(entry, before, after, policy)
+        if before.trial and after.down_until <= now:
+            self._look_again()
+        here = at_site(state.at(proxy_id), result, now, self._policy, retry_after)
+        state.note(proxy_id, here, of_gateway=entry.gateway is not None)
         if result in (ProxyResult.OK, ProxyResult.BLOCKED):
             state.recent.record(proxy_id, blocked=result is ProxyResult.BLOCKED, now=now)
             self._watch_rule(site, state, now)
 
-    def available(self, site: str) -> int:
-        """How many proxies may be used for the site now. Looks at all of them."""
-        now = self._clock()
-        return sum(self._rest_until(proxy_id, site) <= now for proxy_id in self._proxies)
+    def alive(self, tiers: Collection[str] | None = None) -> bool:
+        """Whether any proxy (of these tiers) is neither dead nor refuses our credentials; it may rest."""
+        known = (self._health.get(key, _FRESH) for key in self._of(tiers))
+        return any(not health.auth_failed and not is_dead(health, self._policy) for health in known)
 
-    def next_available_in(self, site: str) -> float | None:
+    def available(self, site: str, tiers: Collection[str] | None = None) -> int:
+        """How many proxies (of these tiers) may be used for the site now. Looks at all of them."""
+        now = self._clock()
+        return sum(self._rest_until(proxy_id, site) <= now for proxy_id in self._of(tiers))
+
+    def next_available_in(self, site: str, tiers: Collection[str] | None = None) -> float | None:
         """Seconds until a proxy may be used for the site: 0.0 if one may be now, None if waiting will not help."""
-        soonest = min((self._rest_until(proxy_id, site) for proxy_id in self._proxies), default=math.inf)
+        soonest = min((self._rest_until(proxy_id, site) for proxy_id in self._of(tiers)), default=math.inf)
         return None if math.isinf(soonest) and soonest > 0 else max(0.0, soonest - self._clock())
 
     def suspect_rule(self, site: str) -> bool:
@@ -159,33 +219,44 @@ class ProxyManager:
         stay = {key for key, proxy in new.items() if key in self._proxies and proxy.same_endpoint(self._proxies[key])}
         logger.info("proxies_reloaded total=%d new=%d gone=%d", len(new), len(new) - len(stay), len(self) - len(stay))
         self._proxies = new
+        self._exits.forget()
         self._health = {key: replace(health, auth_failed=False) for key, health in self._health.items() if key in stay}
         for state in self._sites.values():
             state.health = {key: health for key, health in state.health.items() if key in stay}
             state.recent.keep(stay)
-            state.rotation.replace(new)
+            for tier, rotation in state.rotations.items():
+                rotation.replace(self._ids(tier))
 
     def reload_if_changed(self) -> bool:
         """Reload if the watched file is another than at the last look; True if it was. Cheap when nothing changed.
 
         A file that cannot be read or is wrong leaves the list as it is, and is logged as an error once.
         """
-        if self._file is None or not self._file.changed():
+        found = self.look()
+        if found is None:
             return False
+        self.reload(found)
+        return True
+
+    def look(self) -> list[Proxy] | None:
+        """The proxies of the watched file, for :meth:`reload`, if it is another than at the last look.
+
+        Reads the file and changes nothing of the list, so that a thread may do it.
+        """
+        if self._file is None or not self._file.changed():
+            return None
         try:
-            proxies = parse_proxies(self._file.path, source="proxy file")
+            return parse_proxies(self._file.path, source="proxy file", accounts=self._accounts)
         except ProxyConfigError as error:
             logger.error("proxies_reload_failed the old list stays: %s", error)  # noqa: TRY400 (a user's slip)
-            return False
-        self.reload(proxies)
-        return True
+            return None
 
     def snapshot(self) -> dict[str, Any]:
         """The state for stats and the doctor command: plain JSON values, labels and ids, no credentials."""
         now = self._clock()
         return {
             "total": len(self._proxies),
-            "proxies": [self._describe(proxy, now) for proxy in self._proxies.values()],
+            "proxies": [describe(proxy, self._of_proxy(proxy), now, self._policy) for proxy in self],
             "sites": {
                 site: {
                     "available": self.available(site),
@@ -198,15 +269,40 @@ class ProxyManager:
 
     def _rest_until(self, proxy_id: str, site: str) -> float:
         state = self._sites.get(site)
-        here = state.health.get(proxy_id, _FRESH_AT_SITE) if state else _FRESH_AT_SITE
-        return rest_until(self._health.get(proxy_id, _FRESH), here)
+        here = state.at(proxy_id) if state else _FRESH_AT_SITE
+        return rest_until(self._health.get(entry_id(proxy_id), _FRESH), here)
+
+    def _of(self, tiers: Collection[str] | None) -> Iterable[str]:
+        return self._proxies if tiers is None else (key for key, proxy in self._proxies.items() if proxy.tier in tiers)
+
+    def _ids(self, tier: str | None) -> Iterable[str]:
+        return self._of(None if tier is None else (tier,))
+
+    def _of_proxy(self, proxy: Proxy) -> ProxyHealth:
+        return self._health.get(proxy.id, _FRESH)
+
+    def _policy_of(self, entry: Proxy) -> HealthPolicy:
+        return self._gateway_policy if entry.gateway else self._policy
+
+    def _rotation(self, site: str, tier: str | None) -> Rotation:
+        state = self._site(site)
+        found = state.rotations.get(tier)
+        if found is None:
+            rest = partial(self._rest_until, site=site)
+            found = state.rotations[tier] = Rotation(self._ids(tier), rest_until=rest, rng=self._rng)
+        return found
+
+    def _look_again(self) -> None:
+        """A rest ended before its time, which rotations do not see by themselves."""
+        for state in self._sites.values():
+            for tier, rotation in state.rotations.items():
+                rotation.replace(self._ids(tier))
 
     def _site(self, site: str) -> _Site:
         state = self._sites.get(site)
         if state is None:
             self._forget_a_site()
-            rotation = Rotation(self._proxies, rest_until=lambda key: self._rest_until(key, site), rng=self._rng)
-            state = self._sites[site] = _Site(rotation, RecentBlocks(self._breaker.window))
+            state = self._sites[site] = _Site(RecentBlocks(self._breaker.window))
         self._sites.move_to_end(site)
         return state
 
@@ -229,41 +325,6 @@ class ProxyManager:
                 tried,
             )
         return state.suspect
-
-    def _log_change(self, proxy: Proxy, before: ProxyHealth, after: ProxyHealth) -> None:
-        if after.auth_failed and not before.auth_failed:
-            logger.error(
-                "proxy_auth_failed proxy=%s id=%s: it refused the credentials (407) and is left out until the list is "
-                "reloaded",
-                proxy.label,
-                proxy.id,
-            )
-        if is_dead(after, self._policy) and not is_dead(before, self._policy):
-            logger.warning(
-                "proxy_dead proxy=%s id=%s failures=%d next_try_in=%.0fs",
-                proxy.label,
-                proxy.id,
-                after.failures,
-                self._policy.probe,
-            )
-
-    def _describe(self, proxy: Proxy, now: float) -> dict[str, Any]:
-        health = self._health.get(proxy.id, _FRESH)
-        down = health.down_until > now
-        state = "resting" if down else "ok"
-        if down and is_dead(health, self._policy):
-            state = "dead"
-        return {
-            "id": proxy.id,
-            "label": proxy.label,
-            "scheme": proxy.scheme,
-            "provider": proxy.provider,
-            "country": proxy.country,
-            "tier": proxy.tier,
-            "state": "auth_failed" if health.auth_failed else state,
-            "failures_in_a_row": health.failures,
-            "back_in": health.down_until - now if down else 0.0,
-        }
 
 
 def _policy(policy: HealthPolicy, cooldown: float | None, cooldown_max: float | None) -> HealthPolicy:

@@ -15,6 +15,7 @@ from typing import Any
 from fetchworker.errors import ProxyConfigError
 from fetchworker.proxies.base import Proxy
 from fetchworker.proxies.entry import describe, parse_mapping, parse_text
+from fetchworker.proxies.product import NO_ACCOUNTS, Accounts
 
 #: the environment variable that is read when no other source is named
 VARIABLE = "FETCHWORKER_PROXIES"
@@ -25,13 +26,14 @@ _SEPARATORS = re.compile(r"[\s,]+")
 _COMMENT = re.compile(r"(^|\s)#.*")
 
 
-def parse_proxies(value: object, *, source: str) -> list[Proxy]:
+def parse_proxies(value: object, *, source: str, accounts: Accounts = NO_ACCOUNTS) -> list[Proxy]:
     """Proxies from a value of any kind that a user may give, in order, each endpoint once.
 
     Args:
         value: text (one entry, or several with commas, blanks or line ends between them; JSON; ``@/path`` or
             ``file:/path``), a list of texts and mappings, a mapping, a :class:`~pathlib.Path`, or None.
         source: where the value comes from (a variable, a setting), for errors.
+        accounts: credentials of providers for entries that name a product and none of their own.
 
     Returns:
         An empty list only for no value at all: None, blank text, an empty list or mapping.
@@ -41,11 +43,11 @@ def parse_proxies(value: object, *, source: str) -> list[Proxy]:
     """
     path = proxy_file(value)
     if path is not None:
-        return _complete(_file_entries(path, source), source=f"{source} ({path})", given=True)
+        return _complete(_file_entries(path, source), source=f"{source} ({path})", given=True, accounts=accounts)
     if isinstance(value, str):
         text = value.strip()
-        return _complete(_text_entries(text, source), source=source, given=bool(text))
-    return _complete(_numbered(_entries(value, source)), source=source, given=False)
+        return _complete(_text_entries(text, source), source=source, given=bool(text), accounts=accounts)
+    return _complete(_numbered(_entries(value, source)), source=source, given=False, accounts=accounts)
 
 
 def load_proxies(spec: str | Path | None = None, *, env: Mapping[str, str] | None = None) -> list[Proxy]:
@@ -101,25 +103,25 @@ class WatchedFile:
         return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def _complete(entries: Iterable[tuple[str, object]], *, source: str, given: bool) -> list[Proxy]:
+def _complete(entries: Iterable[tuple[str, object]], *, source: str, given: bool, accounts: Accounts) -> list[Proxy]:
     """Parse, fold what is there twice, and refuse a source that turns out to be empty."""
     proxies: dict[str, Proxy] = {}
     for place, entry in entries:
-        for proxy in _parse_entry(entry, f"{source} {place}"):
+        for proxy in _parse_entry(entry, f"{source} {place}", accounts):
             proxies.setdefault(proxy.url.get_secret_value(), proxy)
     if given and not proxies:
         raise ProxyConfigError(f"{source} holds no proxy; name at least one, or leave it unset")
     return list(proxies.values())
 
 
-def _parse_entry(entry: object, place: str) -> list[Proxy]:
+def _parse_entry(entry: object, place: str, accounts: Accounts) -> list[Proxy]:
     try:
         if isinstance(entry, Proxy):
             return [entry]
         if isinstance(entry, Mapping):
-            return parse_mapping(entry)
+            return parse_mapping(entry, accounts)
         if isinstance(entry, str):
-            return [parse_text(entry)]
+            return [parse_text(entry, accounts)]
     except ProxyConfigError as error:
         fault = error.message
     else:

@@ -20,7 +20,7 @@ _HEAD = (
     *("ENQUEUED", "DONE", "AGAIN", "START"),
 )
 _USAGE = re.compile(r"\.? (Operations and their|Its) fields \(\* required\):$")
-_LEFT = frozenset({"SITE", "CRAWL", "START", "WORKER", "URL", "REASON", "ID", "KIND"})
+_LEFT = frozenset({"SESSION", "STATE", "JAR", "SITE", "CRAWL", "START", "WORKER", "URL", "REASON", "ID", "KIND"})
 
 
 def tiers(report: Report) -> dict[str, int]:

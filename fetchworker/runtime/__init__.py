@@ -13,8 +13,10 @@ from fetchworker.runtime.parts import (
     redis_endpoint,
     wait_for_queue,
 )
+from fetchworker.runtime.pools import Identities, terms_of
 
 __all__ = [
+    "Identities",
     "Runtime",
     "check_state_dir",
     "connect",
@@ -25,5 +27,6 @@ __all__ = [
     "media_store",
     "proxy_manager",
     "redis_endpoint",
+    "terms_of",
     "wait_for_queue",
 ]

@@ -10,14 +10,13 @@ import asyncio
 import logging
 import secrets
 import time
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from fetchworker.errors import RedisUnavailableError, UnfinishedError
+from fetchworker.errors import UnfinishedError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.ending import give_up
 from fetchworker.exports.failures import CrawlRecords
@@ -25,7 +24,9 @@ from fetchworker.frontier.codec import LEASE
 from fetchworker.frontier.redisspider import reads_seeds
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
+from fetchworker.runtime.exits import ListWatch, SiteExits
 from fetchworker.runtime.failures import failure_record
+from fetchworker.runtime.identities import IdentitiesOfCrawl
 from fetchworker.runtime.memory import settle_memory
 from fetchworker.runtime.parts import (
     connect,
@@ -35,12 +36,12 @@ from fetchworker.runtime.parts import (
     load_configuration,
     proxy_manager,
     shared_turns,
+    usage_keeper,
 )
 from fetchworker.runtime.queue import RedisQueue
-from fetchworker.sessions import Session
-from fetchworker.sessions.live import LiveSessions
 from fetchworker.signals import QuickSignals
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
+from fetchworker.usage import SiteSpending
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,9 +54,7 @@ if TYPE_CHECKING:
     from fetchworker.db import Place
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
-    from fetchworker.proxies import Proxy, ProxyResult
     from fetchworker.redis import Client
-    from fetchworker.sessions import SessionStore
     from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
@@ -65,12 +64,14 @@ STORING_ITEMS = 8
 DOCUMENTS = "document"
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
+#: the meta key of a list: what the request ends with goes there, to whoever waits for it, and not to the failures' file
+HEARD = "fw_heard"
 
 _open: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
 _COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 
-class Runtime:
+class Runtime(IdentitiesOfCrawl):
     """The common parts of one crawl.
 
     Attributes:
@@ -78,6 +79,8 @@ class Runtime:
         config: the site's entry.
         profile: the browser of identities made from now on.
         pace: when requests may start.
+        usage: what the wire has carried, and for whom.
+        spending: what the site may still cost today.
         limit: the permits that all processes together share; None where there is no limit.
         waits: requests between two tries.
         origins: who fetched the pages of the items that are on their way, where media are fetched.
@@ -95,14 +98,19 @@ class Runtime:
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.profile = config.profile
         self.proxies = proxy_manager(environment)
+        self._list = ListWatch(self.proxies, environment.proxies_reload)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)
         self.pace = Pace(config.pace, per_minute=config.per_minute, turns=turns)
+        self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
+        self.spending = SiteSpending(site, config.budget, self.usage.spent)
+        self.exits = SiteExits(
+            self.proxies, config, site=site, count=self.count, signals=crawler.signals, spending=self.spending
+        )
         self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
         self._crawler = crawler
         self._warnings: tuple[str, ...] = ()
-        self._sessions: LiveSessions | None = None
         self._redis: Client | None = None
         self._queue: RedisQueue | None = None
         self._redis_lock = asyncio.Lock()
@@ -129,6 +137,7 @@ class Runtime:
             crawler.signals.connect(settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
+        crawler.signals.connect(runtime.usage.finish, signals.spider_closed)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
 
@@ -169,11 +178,16 @@ class Runtime:
     def _opened(self) -> None:
         kind = "private" if self.private else "shared queue"
         logger.info("crawl %s (%s, %s) state in %s", self.crawl_id, self.site, kind, self.folder)
+        self._list.start()
         for warning in self._warnings:
             logger.warning(warning)
 
     async def _engine_stopped(self) -> None:
         self.records.close()
+        await self._list.stop()
+        if "leases" in self.__dict__:
+            await self.leases.close()
+        await self.usage.finish()  # what came after the spider was closed
         if self.pace.turns is not None:
             await self.pace.turns.close()
         if self.limit is not None:
@@ -207,36 +221,6 @@ class Runtime:
         if engine is not None and engine._slot is not None:  # noqa: SLF001  # as above
             engine._slot.nextcall.schedule()  # noqa: SLF001
 
-    # ── proxies ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def pick(self) -> str | None:
-        """The id of the next usable proxy for this site, None when there is none."""
-        self.proxies.reload_if_changed()
-        proxy = self.proxies.pick(self.site)
-        return proxy.id if proxy else None
-
-    def must_leave(self, proxy_id: str) -> bool:
-        """Whether a session's exit is gone from the list, or out of use while another one could be had."""
-        if self.proxies.get(proxy_id) is None:
-            return True
-        if self.config.on_block == "keep" or self.proxies.usable(proxy_id, self.site):
-            return False
-        return self.proxies.available(self.site) > 0
-
-    def proxies_told(self) -> str:
-        """How the proxies stand, for an error."""
-        soon = self.next_proxy_in()
-        return f"{len(self.proxies)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
-
-    def report(self, proxy: Proxy, result: ProxyResult, *, retry_after: float | None = None) -> None:
-        """Tell the manager how a try through a proxy ended, and how many seconds the site asked to wait."""
-        self.proxies.report(proxy.id, self.site, result, retry_after=retry_after)
-        self.count(f"proxy/{proxy.label}/{result.value}")
-
-    def next_proxy_in(self) -> float | None:
-        """Seconds until a resting proxy may be used again, None when none rests."""
-        return self.proxies.next_available_in(self.site)
-
     # ── egress ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
@@ -246,41 +230,10 @@ class Runtime:
 
         return EgressPolicy(allow=self.environment.destinations(), ports=self.environment.egress_ports)
 
-    # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def sessions(self) -> LiveSessions:
-        """The stored sessions in use here."""
-        if self._sessions is None:
-            from fetchworker.sessions import RedisSessionStore  # noqa: PLC0415  # needs Redis's library
-
-            redis = await self.redis()
-            ttl = int(self.config.session_ttl or self.environment.session_ttl)
-            store: SessionStore = RedisSessionStore(redis, ttl=ttl)
-            store = self._queue.patient(store) if self._queue else store
-            self._sessions = self._sessions or LiveSessions(store)
-        return self._sessions
-
-    async def keep(self, name: str | None, session: Session) -> None:
-        """Store what changed in a session that was given back."""
-        if name and session.stored:
-            await (await self.sessions()).save(self.site, name, session)
-
-    async def drop_session(self, name: str) -> None:
-        """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over."""
-        if self._sessions is not None and not self.origins.keeps(name):  # else none was ever stored, or it goes later
-            with suppress(RedisUnavailableError):
-                await self._sessions.drop(self.site, name)
-
-    def mint(self, name: str) -> Session:
-        """A fresh identity; unstored when ``name`` is empty."""
-        return Session.fresh(
-            name,
-            site=self.site,
-            profile=self.profile,
-            proxy_id=None if self.config.proxy == "none" else self.pick(),
-            now=time.time(),
-            stored=bool(name),
-        )
+    @property
+    def queue(self) -> RedisQueue | None:
+        """The queue in Redis, if the crawl has one."""
+        return self._queue
 
     # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -335,6 +288,9 @@ class Runtime:
         meta = request.meta
         if LEASE in meta and isinstance(error, UnfinishedError):
             self._crawler.signals.send_catch_log(not_done, request=request, error=error)  # the queue takes it back
+            return
+        if HEARD in meta:
+            meta[HEARD].append(error)
             return
         record = failure_record(request, error, self.site, downloaded=page is not None)
         record["evidence_file"] = meta.get("fw_evidence")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from fetchworker.limiter import Ceiling, Limiter, MemoryLimits, Starts
 from fetchworker.pace import Turns
 from fetchworker.proxies import ProxyManager
 from fetchworker.telemetry.redaction import register_secret
+from fetchworker.usage import Keeper, Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from scrapy.settings import BaseSettings
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from fetchworker.limiter import Limits
     from fetchworker.media import Store
     from fetchworker.pace import SharedPace
+    from fetchworker.proxies import Proxy
     from fetchworker.redis import Client, RedisEndpoint
     from fetchworker.sites import SiteConfig, Sites
 
@@ -56,13 +59,16 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
     from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # only a start needs it
 
     from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # heavy to import
-    from fetchworker.sites import check_spiders, load_sites  # noqa: PLC0415  # YAML is heavy to import
+    from fetchworker.proxies.providers import products  # noqa: PLC0415  # as the next
+    from fetchworker.sites import check_spiders, check_tiers, load_sites  # noqa: PLC0415  # YAML is heavy to import
 
     environment = load_environment(overrides=command_line(settings))
     sites = load_sites(environment.sites_file)
     if _OWN_SPIDERS in settings.getlist("SPIDER_MODULES"):
         check_spiders(sites, get_spider_loader(settings).list())
-    proxy_manager(environment)
+    tiers = proxy_manager(environment).tiers
+    sold = {product.tier for of_one in products().values() for product in of_one.values()}
+    check_tiers(sites, tiers, known={*tiers, *sold})
     if environment.stores:
         database(environment)
     if environment.media:
@@ -119,10 +125,17 @@ def proxy_manager(environment: Environment) -> ProxyManager:
     source = f"{PREFIX}PROXIES" if value is None else f"{PREFIX}PROXIES_FILE"
     if value is None and environment.proxies is not None:
         value = environment.proxies.get_secret_value()
-    manager = ProxyManager.from_source(value, source=source, cooldown=environment.proxy_cooldown)
-    for proxy in manager:
-        register_secret(proxy.password)
+    manager = ProxyManager.from_source(
+        value, source=source, accounts=environment.accounts(), cooldown=environment.proxy_cooldown
+    )
+    hide_passwords(manager)
     return manager
+
+
+def hide_passwords(proxies: Iterable[Proxy]) -> None:
+    """Have the log hide the proxies' passwords; of a gateway's, the account's, to which parameters are added."""
+    for proxy in proxies:
+        register_secret(proxy.gateway.password if proxy.gateway else proxy.password)
 
 
 def redis_endpoint(environment: Environment) -> RedisEndpoint:
@@ -190,6 +203,31 @@ def _redis_pace(site: str, redis: Callable[[], Awaitable[Client]]) -> SharedPace
     from fetchworker.pace._redis import RedisPace  # noqa: PLC0415  # Redis's library is heavy to import
 
     return RedisPace(site, redis)
+
+
+def usage_keeper(
+    environment: Environment,
+    redis: Callable[[], Awaitable[Client]],
+    count: Callable[[str, int], None],
+    *,
+    site: str,
+    queued: bool,
+) -> Keeper:
+    """What keeps the crawl's usage: in Redis where there is one, else in this process alone.
+
+    Args:
+        environment: tells whether a Redis is configured, and how long a day is kept.
+        redis: gives the crawl's client.
+        count: adds to a stat under ``fetchworker/``.
+        site: the spider's name.
+        queued: whether the crawl's requests are in Redis.
+    """
+    if not queued and environment.redis_url is None:
+        return Keeper(Ledger(), None, count)
+    from fetchworker.usage._redis import RedisUsage  # noqa: PLC0415  # Redis's library is heavy to import
+
+    shelf = RedisUsage(site, secrets.token_hex(6), redis, keep=environment.usage_ttl)
+    return Keeper(Ledger(), shelf, count)
 
 
 def global_limit(environment: Environment, redis: Callable[[], Awaitable[Client]]) -> Starts | None:

@@ -168,7 +168,8 @@ def newer(version: int) -> SessionError:
     """The error for what a newer fetchworker wrote."""
     return SessionError(
         f"a stored session has format {version}, this version of fetchworker knows {FORMAT}: "
-        "update the workers that are behind, or delete the session to start afresh"
+        "update the workers that are behind, or delete the session to start afresh",
+        format=version,
     )
 
 

@@ -8,9 +8,11 @@ from fetchworker.errors import ConfigError
 from fetchworker.sites.loading import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
-    from fetchworker.sites.model import Sites
+    from fetchworker.sites.model import SiteConfig, Sites
+
+_SEVERAL = 2
 
 
 def check_spiders(sites: Sites, spider_names: Collection[str]) -> None:
@@ -44,6 +46,38 @@ def check_profiles(sites: Sites, profiles: Collection[str]) -> None:
         if config.profile not in profiles
     ]
     _raise(sites, wrong)
+
+
+def check_tiers(sites: Sites, tiers: Collection[str], *, known: Collection[str]) -> None:
+    """Every tier is one of which there is a proxy, and tiers are asked for where proxies are used.
+
+    Args:
+        sites: the sites.
+        tiers: those of which there is a proxy.
+        known: all that have a name.
+
+    Raises:
+        ConfigError: one line for each contradiction.
+    """
+    found = ((site, fault) for site, config in sites.items() for fault in _faults(config, tiers, known))
+    _raise(sites, [f"sites.{site}.{fault}" for site, fault in found])
+
+
+def _faults(config: SiteConfig, tiers: Collection[str], known: Collection[str]) -> Iterator[str]:
+    wanted = config.proxy_tiers
+    if config.tier_requests is not None and (wanted is None or len(wanted) < _SEVERAL):
+        yield "tier_requests: there is no tier above the first; name several under proxy_tiers"
+    if wanted is None:
+        return
+    if config.proxy == "none":
+        yield "proxy_tiers: contradicts proxy: none; remove one of them"
+    if len(set(wanted)) < len(wanted):
+        yield "proxy_tiers: a tier stands there twice"
+    for tier in wanted:
+        if tier not in known:
+            yield f"proxy_tiers: unknown tier {tier!r}" + _hint(tier, known)
+        elif tier not in tiers and config.proxy != "none":
+            yield f"proxy_tiers: no proxy is of the tier {tier}; add one to FETCHWORKER_PROXIES, or remove the tier"
 
 
 def strayed(sites: Sites, spider_names: Collection[str]) -> list[str]:

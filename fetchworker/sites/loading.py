@@ -10,7 +10,9 @@ from pydantic import BaseModel, ValidationError
 
 from fetchworker.errors import ConfigError
 from fetchworker.sites import yamlfile
+from fetchworker.sites.budget import Budget
 from fetchworker.sites.model import Backoff, SiteConfig, Sites
+from fetchworker.sites.pooling import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 _SITE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TOP = ("defaults", "sites")
+#: keys of a site that hold mappings
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "backoff": Backoff, "budget": Budget, "pool": Pool
+}  # fmt: skip
 _LONG = 60  # characters of a wrong value that an error shows
 
 Faults = dict["KeyPath", str]
@@ -135,7 +141,7 @@ def _echo(error: ErrorDetails) -> bool:
 
 def _fault(error: ErrorDetails) -> str:
     place = error["loc"]
-    model = Backoff if place[:1] == ("backoff",) and len(place) > 1 else SiteConfig
+    model = _SECTIONS.get(str(place[0]), SiteConfig) if len(place) > 1 else SiteConfig
     if error["type"] == "extra_forbidden":
         fields = list(model.model_fields)
         return f"unknown key; {nearest(str(place[-1]), fields) or 'known: ' + ', '.join(fields)}"
@@ -163,7 +169,7 @@ def _help(model: type[BaseModel], place: KeyPath, error: ErrorDetails) -> str:
             return f"; {near}"
     if isinstance(value, bool):
         return "; YAML reads yes, no, on and off as true and false: put a word in quotes"
-    name = str(place[1 if model is Backoff else 0])
+    name = str(place[0 if model is SiteConfig else 1])
     return f"; write {model.model_fields[name].description}"
 
 

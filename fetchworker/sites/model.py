@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+
+from fetchworker.sites.budget import Budget  # noqa: TC001  # pydantic reads it
+from fetchworker.sites.pooling import Pool  # noqa: TC001  # pydantic reads it
+from fetchworker.sites.section import Section
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,11 +37,7 @@ def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, hide_input_in_errors=True)
-
-
-class Backoff(_Section):
+class Backoff(Section):
     """How long to wait before a request is tried again: ``first``, then ``factor`` times as long, up to ``max``."""
 
     first: float = Field(default=2.0, gt=0, le=3600, description="seconds before the second try")
@@ -54,7 +54,10 @@ class Backoff(_Section):
         return self
 
 
-class SiteConfig(_Section):
+_Tier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$")]
+
+
+class SiteConfig(Section):
     """What a site needs. Every key has a default; ``sites.yaml`` writes down those that differ."""
 
     proxy: Literal["required", "preferred", "none"] = Field(
@@ -92,6 +95,9 @@ class SiteConfig(_Section):
     session_ttl: float | None = Field(
         default=None, gt=0, description="seconds that an unused session is kept (unset: FETCHWORKER_SESSION_TTL)"
     )
+    pool: Pool | None = Field(
+        default=None, description="a mapping of min_idle, max_total and others (unset: each call has its own session)"
+    )
     accept_language: Annotated[str, Field(max_length=200), AfterValidator(_languages)] | None = Field(
         default=None,
         description="an Accept-Language value such as en-US,en;q=0.9, or exit (that of the exit's country; unset: the "
@@ -100,6 +106,25 @@ class SiteConfig(_Section):
     allowed_hosts: Annotated[tuple[str, ...], Field(strict=False, min_length=1), AfterValidator(_hosts)] | None = Field(
         default=None, description="a list of host names that requests may go to, subdomains included (unset: any)"
     )
+    proxy_tiers: Annotated[tuple[_Tier, ...], Field(strict=False, min_length=1)] | None = Field(
+        default=None,
+        description="a list of tiers of proxies, the cheapest first; a block leads to the next (unset: any proxy)",
+    )
+    tier_requests: int | None = Field(
+        default=None, ge=0, description="how many requests of a crawl may go by a tier above the first (unset: any)"
+    )
+    tier_cooldown: float = Field(
+        default=600.0, ge=1, le=86_400, description="seconds after which the site tries the tier below again"
+    )
+    budget: Budget | None = Field(
+        default=None, description="a mapping of bytes_per_day, on_exceeded, tiers (unset: no limit)"
+    )
+
+    @model_validator(mode="after")
+    def _payable(self) -> Self:
+        if self.budget is not None and self.budget.on_exceeded == "down_tier" and self.proxy == "none":
+            raise ValueError("budget.on_exceeded down_tier with proxy none has no tier to go down to; write stop")
+        return self
 
 
 class Sites(Mapping[str, SiteConfig]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
@@ -18,6 +18,7 @@ from fetchworker.contracts import REPEATS, Call, Fetch, Page, Parsed, Scripts
 from fetchworker.download.wire import WIRE, page_of
 from fetchworker.errors import (
     ArgumentError,
+    BrokenChainError,
     ConfigError,
     ContractError,
     FetchworkerError,
@@ -32,6 +33,7 @@ from fetchworker.spiders.operation import Operation, Resolver, Started, collect,
 from fetchworker.spiders.paging import Duplicates, dump_items, following, is_shell, load_items, stamper
 from fetchworker.spiders.queued import CALLBACKS, check_fields
 from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, load_call, request_id
+from fetchworker.spiders.scopes import BEGUN, LEG, identity_of, kept_identity
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
     from fetchworker.download.wire import Wire
     from fetchworker.items import Item
+    from fetchworker.runtime import Identities
     from fetchworker.sites import SiteConfig
 
 __all__ = ["SiteSpider", "operation"]
@@ -69,9 +72,11 @@ class SiteSpider(Spider):
         scripts: how the site's script files tell ids of stored queries, None where no such ids are.
         gate: the request by which a page's script would pass the site's gate (pure), None for a site without gates.
         callbacks: the names of methods that requests in the shared queue may call.
+        verb: the method of its routes in the HTTP service.
         compute_tokens: makes tokens out of an identity's name and the POSIX time, anew for each request (pure).
     """
 
+    verb: ClassVar[Literal["GET", "POST"]] = "GET"
     warmup: ClassVar[Fetch | None] = None
     extract_tokens: ClassVar[staticmethod[[Page], dict[str, str]] | None] = None
     scripts: ClassVar[Scripts | None] = None
@@ -146,18 +151,17 @@ class SiteSpider(Spider):
 
     def request(self, started: Started) -> Request:
         """The first request of a call."""
-        session = started.session or self.session_name(started.call)
-        request = self._request(started.call, 0, session, priority=started.priority)
-        if session and not started.session:
-            request.meta["fw_session_ends"] = True
-        return request
+        operation = self.operations[started.call.operation]
+        identity = identity_of(operation, started, self.name, self.identities)
+        return self._request(started.call, 0, identity, priority=started.priority)
 
-    def session_name(self, call: Call[Any]) -> str | None:
-        """The session that a call keeps over its pages; None for a fresh unstored one per try."""
+    @property
+    def identities(self) -> Identities:
+        """What the names of sessions depend on."""
         assert self.runtime
-        return f"{self.runtime.crawl_id}-{request_id(self.name, call)}"[:128]
+        return self.runtime.identities
 
-    def _request(self, call: Call[Any], strategy: int, session: str | None, *, priority: int = 0) -> Request:
+    def _request(self, call: Call[Any], strategy: int, identity: Mapping[str, Any], *, priority: int = 0) -> Request:
         fetches = self.ways(call)
         fetch = fetches[strategy]
         meta: dict[str, Any] = {
@@ -165,9 +169,10 @@ class SiteSpider(Spider):
             "fw_strategy": [strategy, len(fetches), fetch.strategy],
             "fw_request_id": request_id(self.name, call),
             **fetch_meta(fetch),
+            **identity,
         }
-        if session:
-            meta["fw_session"] = session
+        if call.page > 1 and self.operations[call.operation].session_scope == "chain":
+            meta[LEG] = True
         return build_request(fetch, meta, callback=self.parse_call, errback=self.fail_call, priority=priority)
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -215,9 +220,8 @@ class SiteSpider(Spider):
     ) -> Request:
         """A further request of the same chain: next page or next strategy, same session."""
         assert request is not None
-        again = self._request(call, strategy, request.meta.get("fw_session"), priority=request.priority)
-        if request.meta.get("fw_session_ends"):
-            again.meta["fw_session_ends"] = True
+        identity, first = kept_identity(request.meta)
+        again = self._request(call, strategy, identity, priority=request.priority + first)
         kept = shell or (request.meta.get("fw_shell") if strategy else None)
         if kept:
             again.meta["fw_shell"] = kept
@@ -231,8 +235,10 @@ class SiteSpider(Spider):
     async def _end(self, call: Call[Any], meta: dict[str, Any]) -> None:
         """The call is over: a session made for it alone is of no more use."""
         self._duplicates.forget(self._chain(call))
-        if meta.get("fw_session_ends"):
-            assert self.runtime
+        assert self.runtime
+        if meta.get("fw_scope"):
+            await self.runtime.end_scope(meta)
+        elif meta.get("fw_session_ends"):
             await self.runtime.drop_session(meta["fw_session"])
 
     def complete(self, item: Item, response: Response) -> None:
@@ -295,6 +301,9 @@ class SiteSpider(Spider):
         assert request is not None
         assert self.runtime
         strategy, _, name = request.meta["fw_strategy"]
+        if isinstance(error, BrokenChainError):
+            yield self._begin_again(request)
+            return
         if isinstance(error, asyncio.CancelledError):
             error = UnfinishedError("the crawl was ended while it waited for the answer")
         final = isinstance(error, OutcomeError) and error.outcome in _FINAL_OUTCOMES
@@ -314,6 +323,16 @@ class SiteSpider(Spider):
         if not shell:
             self.runtime.record_failure(request, error, page)
         await self._end(call, request.meta)
+
+    def _begin_again(self, request: Request) -> Request:
+        """The first request of a chain once more; what it gave already is known and not given again."""
+        assert self.runtime
+        call = self.load_call(request.meta["fw_call"])
+        self.runtime.count(f"chain_begun_again/{self.name}/{call.operation}")
+        first = replace(call, cursor=getattr(call.params, "cursor", None), page=1, state={})
+        again = self._again(request, first, 0)
+        again.meta[BEGUN] = request.meta.get(BEGUN, 0) + 1
+        return again
 
     async def _drifted(self, request: Request | None, call: Call[Any], page: Page, error: Exception) -> None:
         """Count a page that lacks what it should have, and keep it."""

@@ -124,7 +124,7 @@ class FetchSpider(SiteSpider):
 
     name = "fetch"
 
-    @operation(parse=parse, params=FetchParams, default_for=("url",), whole=False)
+    @operation(parse=parse, params=FetchParams, default_for=("url",), whole=False, session_scope="request")
     def fetch(self, call: Call[FetchParams]) -> Iterator[Fetch]:
         """One request, its response as it came."""
         params = call.params
@@ -171,7 +171,3 @@ class FetchSpider(SiteSpider):
             session_id=response.meta.get("fw_session"),
             attempts=response.meta.get("fw_tries", 1),
         )
-
-    def session_name(self, call: Call[FetchParams]) -> None:  # noqa: ARG002
-        """Stateless unless the arguments name a session."""
-        return

@@ -7,7 +7,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import orjson
 from pydantic import ValidationError
@@ -15,14 +15,16 @@ from pydantic import ValidationError
 from fetchworker.contracts import Call, Fetch, Page, Params, Parsed
 from fetchworker.errors import ArgumentError, ContractError
 from fetchworker.frontier.seedkeys import priority_of, tier_of
+from fetchworker.sessions.poolkeys import MAIN, check_jar, jar_of
 from fetchworker.spiders.reading import html
 
+Scope = Literal["request", "page", "chain", "crawl"]
 Method = Callable[[Any, Call[Any]], Iterator[Fetch]]
 Parser = Callable[[Page, Call[Any]], Parsed]
 M = TypeVar("M", bound=Callable[..., Iterator[Fetch]])
 
 #: arguments and seed keys that are the spider base's own, whatever the operation
-RESERVED = ("operation", "session", "priority", "tier")
+RESERVED = ("operation", "session", "exclusive", "priority", "tier")
 #: the names that stored sessions may have
 SESSION = r"^[A-Za-z0-9._:@-]{1,128}$"
 
@@ -33,7 +35,8 @@ class Operation:
 
     ``default_for`` lists the arguments that choose this operation when none is named; ``patterns`` the addresses that
     do (named groups become parameters); ``counts`` is the kind of item that ``limit`` counts; ``whole``: a document
-    that was cut off is refused, whatever can still be read of it.
+    that was cut off is refused, whatever can still be read of it; ``session_scope`` and ``jar``: whose session its
+    requests have (:mod:`fetchworker.spiders.scopes`).
     """
 
     name: str
@@ -45,6 +48,8 @@ class Operation:
     counts: str | None = None
     summary: str = ""
     whole: bool = True
+    session_scope: Scope = "page"
+    jar: str = MAIN
 
     def read(self, page: Page, call: Call[Any]) -> Parsed:
         """What the parser finds in a page (pure).
@@ -68,6 +73,7 @@ class Started:
     call: Call[Any]
     session: str | None = None
     priority: int = 0
+    exclusive: bool = False
 
 
 _MARK: typing.Final = "_fw_operation"
@@ -81,18 +87,25 @@ def operation(
     patterns: tuple[str, ...] = (),
     counts: str | None = None,
     whole: bool = True,
+    session_scope: Scope = "page",
+    jar: str = MAIN,
 ) -> Callable[[M], M]:
     """Make a method of a :class:`~fetchworker.spiders.base.SiteSpider` one of its operations.
 
     The method takes a :class:`~fetchworker.contracts.Call` and yields the :class:`~fetchworker.contracts.Fetch` of
     each strategy in order of preference. Its first docstring line is what ``scrapy sites`` shows. ``params`` may be
     left out when the call is annotated ``Call[SomeParams]``. ``whole=False`` takes cut-off documents too.
+    ``session_scope`` says how long a session is kept: for one try (``request``), for a call's pages until paging ends
+    (``page``), for a chain of requests that hang on one identity and begin again without it (``chain``), for the crawl
+    (``crawl``). Sessions of one ``jar`` are never used for another's.
     """
+    check_jar(jar)
 
     def mark(method: M) -> M:
         compiled = tuple(re.compile(pattern) for pattern in patterns)
         told = {"parse": parse, "params": params, "default_for": default_for, "patterns": compiled}
-        setattr(method, _MARK, {**told, "counts": counts, "whole": whole})
+        kept = {"session_scope": session_scope, "jar": jar}
+        setattr(method, _MARK, {**told, **kept, "counts": counts, "whole": whole})
         return method
 
     return mark
@@ -159,13 +172,14 @@ class Resolver:
         rest = dict(arguments)
         name = rest.pop("operation", None)
         session = _session(rest.pop("session", None))
+        exclusive = _exclusive(rest.pop("exclusive", False), session)
         priority = priority_of(rest.pop("priority", 0)) + tier_of(rest.pop("tier", "normal"))
         if not rest and name is None:
             raise ArgumentError(f"{self._spider}: no arguments. {self.usage()}")
         chosen = self._choose(name, rest)
         values = self._from_address(chosen, rest)
         params = self._validated(chosen, values)
-        return Started(Call(chosen.name, params, cursor=getattr(params, "cursor", None)), session, priority)
+        return Started(Call(chosen.name, params, cursor=getattr(params, "cursor", None)), session, priority, exclusive)
 
     def _choose(self, name: str | None, arguments: Mapping[str, Any]) -> Operation:
         if name is not None:
@@ -249,7 +263,18 @@ def _nearest(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+def _exclusive(value: Any, session: str | None) -> bool:
+    words = {True: True, False: False, "true": True, "false": False}
+    if not isinstance(value, bool | str) or value not in words:
+        raise ArgumentError("exclusive: true or false is expected")
+    if words[value] and session is None:
+        raise ArgumentError("exclusive: name the session that nobody else may use meanwhile: session=NAME")
+    return words[value]
+
+
 def _session(value: Any) -> str | None:
+    if isinstance(value, str) and jar_of(value) is not None:
+        raise ArgumentError("session: the names of sessions in the pool are the pool's own")
     if value is None or (isinstance(value, str) and re.fullmatch(SESSION, value)):
         return value
     raise ArgumentError("session: a name of 1 to 128 letters, digits and . _ : @ - is expected")

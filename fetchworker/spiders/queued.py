@@ -40,6 +40,11 @@ class _Meta(BaseModel):
     fw_destination: Destination
     fw_session: Annotated[StrictStr, Field(pattern=SESSION)] | None = None
     fw_session_ends: StrictBool = False
+    fw_scope: Annotated[StrictStr, Field(pattern=SESSION)] | None = None
+    fw_jar: Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]{1,24}$")] = "main"
+    fw_exclusive: StrictBool = False
+    fw_leg: StrictBool = False
+    fw_begun: Count = 0
     fw_shell: list[dict[StrictStr, Any]] = Field(default_factory=list)
     fw_referer: StrictStr | None = None
     fw_harvest: StrictBool = False

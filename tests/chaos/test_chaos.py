@@ -41,6 +41,17 @@ def test_every_page_is_stored_once_whatever_dies(tmp_path):
 
 
 @pytest.mark.timeout(180)
+def test_every_page_is_stored_once_by_sessions_of_a_pool(tmp_path):
+    """Fewer sessions than requests at once: what killed and halted workers held comes back, and nothing is in use."""
+    disturbances = ("--workers", "2", "--kills", "3", "--stops", "1", "--redis-kills", "1", "--pool", "12")
+    code, report = chaos(tmp_path, "--pages", "60", "--lease", "2", "--faults", "0.2", *disturbances)
+    assert report["violations"] == []
+    assert code == 0
+    assert (report["kills"], report["stops past the lease"], report["Redis killed"]) == (3, 1, 1)
+    assert report["pages"] == report["pages stored"] == 60 + 12
+
+
+@pytest.mark.timeout(180)
 def test_every_seed_of_the_shared_queue_is_done_whatever_dies(tmp_path):
     disturbances = ("--workers", "2", "--kills", "2", "--stops", "0", "--redis-kills", "1", "--seed", "5")
     code, report = chaos(tmp_path, "--shared", "--pages", "60", "--lease", "2", *disturbances)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fetchworker.demo.gateway import GatewayServer
 from fetchworker.demo.lab import lab_app, text
 from fetchworker.demo.proxy import ProxyServer
 from fetchworker.demo.server import UpstreamServer
@@ -61,6 +62,11 @@ class Lab:
         made = ProxyServer(self.host_map, log=self.server.log, authority=self.server.authority, **options)
         self.exits.append(self.run(self._stack.enter_async_context(made)))
         return made
+
+    def add_gateway(self, **options: Any) -> GatewayServer:
+        """A provider's gateway; ``.entry()`` is its line in a proxy list."""
+        made = GatewayServer(self.host_map, log=self.server.log, **options)
+        return self.run(self._stack.enter_async_context(made))
 
     def _answer(self, request: RequestInfo) -> Any:
         return self.app(request)

@@ -219,7 +219,12 @@ def test_a_required_proxy_that_is_dead_means_no_request_at_all(project, calm):
     done = project.scrapy("crawl", "instagram", "-a", "user=nasa")
     assert done.returncode == 1
     assert calm.log("request") == []
-    assert {failure["type"] for failure in project.records("failures")} <= {"FETCH_ERROR", "PROXY_EXHAUSTED"}
+    assert {failure["type"] for failure in project.records("failures")} <= {
+        "FETCH_ERROR",
+        "PROXY_EXHAUSTED",
+        "UNFINISHED",
+    }
+    assert "no_egress site=instagram" in done.stderr
     assert "secretpassword" not in done.stderr
 
 

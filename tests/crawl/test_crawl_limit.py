@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import threading
 
 import pytest
 
@@ -39,12 +41,12 @@ def seeds(many: int) -> list[str]:
 def test_two_workers_together_have_no_more_under_way(start, lab, queue, project, sites):
     lab.app = counter = Counter()
     project.env["FETCHWORKER_LIMIT_CONCURRENCY"] = "3"
+    sites(concurrency=8)
     workers = []
     queue.rpush("fetch:start_urls", *seeds(80))
     for number in (1, 2):
         output = ("-O", str(project.folder / f"{number}.jsonl"))
         workers.append(start("fetch", *QUIT, *output))
-    sites(concurrency=8)  # read by those who have not begun: the same for both
     assert [worker.wait(60) for worker in workers] == [0, 0]
     assert len([*project.lines("1.jsonl"), *project.lines("2.jsonl")]) == 80
     assert counter.most <= 3
@@ -69,6 +71,24 @@ def test_pace_and_limit_hold_together(serve, lab, project, sites):
     found = serve(*seeds(8))
     assert len(found.items) == 8
     assert counter.most == 1
+
+
+def test_who_waits_for_a_permit_goes_back_to_the_queue_when_the_worker_ends(start, lab, queue, project, left):
+    came = threading.Event()
+
+    def note(request):
+        came.set()
+        return text("hello\n")
+
+    lab.app = note
+    project.env["FETCHWORKER_LIMIT_RATE"] = "0.01/1"
+    queue.rpush("fetch:start_urls", *seeds(6))
+    worker = start("fetch", *QUIT, "-O", str(project.folder / "f.jsonl"))
+    assert came.wait(40)
+    worker.send_signal(signal.SIGTERM)
+    worker.communicate(timeout=40)
+    assert len(left()) + len(project.lines("f.jsonl")) == 6
+    assert queue.zcard("{fw:limit}:held") == queue.zcard("{fw:limit}:line") == 0
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,8 @@ def test_a_status_is_the_sites_own_word_and_no_rule(serve, sites, six_exits):
     lab, run = six_exits
     lab.app = lambda _: text("no\n", 403)
     crawl = run(serve, sites, *(f"{URL}/{number}" for number in range(8)))
-    assert [failure["type"] for failure in crawl.failed].count("PROXY_EXHAUSTED") == 2
+    assert [failure["type"] for failure in crawl.failed] == ["UPSTREAM_BLOCKED"] * 6
+    assert crawl.log.count("no_egress site=fetch: none of 6 proxies") == 1, "the other two wait, and go back"
     assert '"rule_suspect site=' not in crawl.log
 
 

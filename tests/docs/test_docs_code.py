@@ -22,6 +22,7 @@ from fetchworker.errors import OUTCOME_ERROR_TYPES, how_to_install
 from fetchworker.items import KINDS
 from fetchworker.outcomes import Outcome
 from fetchworker.sites.model import Backoff, SiteConfig
+from fetchworker.sites.pooling import Pool
 
 ROOT = Path(__file__).resolve().parents[2]
 SPIDERS = SpiderLoader(Settings({"SPIDER_MODULES": fetchworker_settings.SPIDER_MODULES}))
@@ -75,8 +76,10 @@ class TestConfiguration:
     def test_keys_of_a_site(self, pages):
         rows = pages["docs/configuration.md"].rows("key", "default")
         documented = {words(name)[0]: default for name, default, _ in rows}
-        expected = {name: told(value) for name, value in SiteConfig() if name != "backoff"}
-        expected |= {f"backoff.{name}": told(value) for name, value in Backoff()}
+        sections = ("backoff", "pool")
+        expected = {name: told(value) for name, value in SiteConfig() if name not in sections}
+        for section, model in zip(sections, (Backoff, Pool), strict=True):
+            expected |= {f"{section}.{name}": told(value) for name, value in model()}
         assert documented == expected
 
     def test_the_file_that_comes_with_the_project_explains_each_key(self):
@@ -179,4 +182,5 @@ class TestWords:
     def test_types_of_failures(self, pages):
         documented = {words(row[0])[0] for row in pages["docs/exports.md"].rows("type", "what happened")}
         others = {"PROXY_EXHAUSTED", "EGRESS_DENIED", "ROBOTS_DENIED", "CONFIG_ERROR", "UNFINISHED", "INTERNAL_ERROR"}
+        others |= {"SESSION_EXHAUSTED", "SESSION_BUSY"}
         assert documented == set(OUTCOME_ERROR_TYPES.values()) | others

@@ -8,9 +8,12 @@ import socket
 
 import pytest
 
-from fetchworker.demo import Mode
-from fetchworker.doctor.proxies import Fault, attempt, default_destination, with_port
+from fetchworker.config import Environment
+from fetchworker.demo import GatewayServer, Mode
+from fetchworker.doctor.proxies import Fault, attempt, check_start, checks, default_destination, with_port
+from fetchworker.errors import ConfigError
 from fetchworker.proxies import parse_proxies
+from fetchworker.sites import SiteConfig
 
 PLACE = "lab.example:443"
 SCHEMES = ("http", "https", "socks5")
@@ -177,3 +180,36 @@ class TestTheCommand:
 def _plain(told: str) -> str:
     """Without the words for what was refused."""
     return told.replace("user name or password", "")
+
+
+class TestStart:
+    """What a crawl asks of its proxies before it begins."""
+
+    def environment(self, *entries, **more):
+        return Environment(proxies="\n".join(entries), host_map={"lab.example:443": "127.0.0.1:9"}, **more)
+
+    async def check(self, environment, **config):
+        await asyncio.to_thread(check_start, environment, SiteConfig(**config))
+
+    async def test_refusals_are_told_by_entry_and_nothing_else_stops_it(self, start):
+        wrong = await start(username="ann", password="Zq9")
+        dead = await start(mode=Mode.DEAD)
+        good = await start()
+        environment = self.environment(wrong.url_for("ann", "Zq9-old"), dead.url, good.url)
+        with pytest.raises(ConfigError) as caught:
+            await self.check(environment)
+        told = caught.value.message
+        assert f"static:127.0.0.1:{wrong.port} (id " in told
+        assert str(dead.port) not in told.partition("\n")[2]
+        assert "Zq9" not in told
+        await self.check(self.environment(dead.url, good.url))
+        await self.check(environment, proxy="none")
+        await self.check(self.environment(wrong.url_for("ann", "Zq9-old"), proxy_check=False))
+
+    async def test_the_doctor_counts_tiers(self, site):
+        async with GatewayServer(site.host_map(), product="datacenter") as gateway:
+            entries = (gateway.entry(), gateway.entry(tier="best", country="DE"))
+            environment = Environment(proxies="\n".join(entries), host_map=site.host_map())
+            (check,) = await asyncio.to_thread(checks, environment, {}, PLACE)
+        assert check.good
+        assert check.told == f"2 of 2 configured let us through to {PLACE} (1 best, 1 datacenter)"

@@ -86,8 +86,6 @@ def send(**request):
         ("Sec-Fetch-Dest", "empty", {"destination": "image"}),
         ("Origin", "https://other.example", {}),
         ("Origin", "https://other.example", {"destination": "navigate", "method": "POST"}),
-        ("Accept-Encoding", "gzip", {}),
-        ("Accept-Encoding", "identity", {"destination": "navigate"}),
     ],
 )
 def test_a_header_that_contradicts_the_rest_is_refused_by_name(header, value, request_):
@@ -109,7 +107,8 @@ def test_a_header_that_contradicts_the_rest_is_refused_by_name(header, value, re
         ("Origin", "https://www.example.com", {"method": "POST"}),
         ("Origin", "null", {"method": "POST"}),
         ("Origin", "https://shop.example", {"method": "POST", "referer": None}),
-        ("Accept-Encoding", CHROME.accept_encoding, {}),
+        # Scrapy's own tests of handlers ask for just this; who sets it wants less than the browser takes
+        ("Accept-Encoding", "gzip", {}),
     ],
 )
 def test_what_agrees_is_sent(header, value, request_):

@@ -17,7 +17,7 @@ def downloader() -> Downloader:
     made.slots, made.active, made._waiting = {}, set(), {}
     made.total_concurrency, made.ip_concurrency, made.domain_concurrency = 4, 0, 2
     made._delay, made._jitter, made.per_slot_settings, made._slot_gc_loop = 0.0, 0.0, {}, object()
-    made._runtime = SimpleNamespace(waits=SimpleNamespace(count=0))
+    made._runtime = SimpleNamespace(waits=SimpleNamespace(count=0), session_waits=lambda: 0, starved=lambda: False)
     return made
 
 
@@ -63,6 +63,17 @@ def test_long_waits_do_not_count_but_not_without_end(downloader):
     downloader.active = {Request(f"https://a.test/{number}") for number in range(20)}
     downloader._runtime.waits.count = 20
     assert downloader.needs_backout(), "at most four times as many wait"
+
+
+def test_who_waits_for_a_session_does_not_keep_out_who_has_one(downloader):
+    downloader.active = {Request(f"https://a.test/{number}", dont_filter=True) for number in range(40)}
+    runtime = downloader._runtime
+    runtime.session_waits = lambda: 40
+    assert downloader.needs_backout(), "nobody has one whose next request stands in the queue"
+    runtime.starved = lambda: True
+    assert not downloader.needs_backout()
+    runtime.session_waits = lambda: 500
+    assert downloader.needs_backout(), "not without end"
 
 
 def test_no_limit_is_no_limit(downloader):

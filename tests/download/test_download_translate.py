@@ -33,7 +33,7 @@ def error(code: int, *, connect_code: int = 0, proxied: bool = False, reason: st
         (6, CannotResolveHostError, CannotResolveHostError),
         (7, DownloadConnectionRefusedError, ProxyFailedError),
         (28, DownloadTimeoutError, DownloadTimeoutError),
-        (35, DownloadFailedError, DownloadFailedError),
+        (35, DownloadFailedError, ProxyFailedError),
         (52, DownloadFailedError, DownloadFailedError),
         (56, DownloadFailedError, DownloadFailedError),
         (60, DownloadFailedError, DownloadFailedError),

@@ -11,6 +11,7 @@ import pytest
 from redis.exceptions import ResponseError
 
 from fetchworker.demo.redis import RedisCluster
+from fetchworker.errors import SessionError
 from fetchworker.frontier.bell import Bell
 from fetchworker.frontier.entry import Child, News, Numbered
 from fetchworker.frontier.keepalive import Keepalive
@@ -18,6 +19,8 @@ from fetchworker.frontier.keys import namespace
 from fetchworker.frontier.report import private_ids, read_report
 from fetchworker.frontier.store import Frontier
 from fetchworker.redis import connect, resolve_redis_url
+from fetchworker.sessions.pool import PoolTerms
+from fetchworker.sessions.poolredis import RedisPool
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "redis.md"
 CANARY = "Zq" + "9"
@@ -59,6 +62,28 @@ async def test_such_a_user_is_enough(restricted, tools, monkeypatch):
         other = tools.Queue(client, "other")
         with pytest.raises(ResponseError, match=r"(?i)permission|can't access"):
             await other.worker().turn(News(loose=Numbered(1, (Child(0, None, b"x"),))))
+    denied = [each["object"] for server in servers for each in server.call("ACL LOG")]
+    assert all("other" in str(each) for each in denied)
+
+
+async def test_such_a_user_is_enough_for_a_pool(restricted):
+    servers, url = restricted
+    async with aclosing(connect(resolve_redis_url(url, Path()))) as client:
+        pool = RedisPool(client, "shop", PoolTerms(cooldown=1))
+        await pool.enter("worker")
+        first, second = [(await pool.take("main", owner)).lease for owner in ("a", "b")]
+        assert await pool.extend([first, second]) == [True, True]
+        assert (await pool.put(first, good=1))[0]
+        assert (await pool.quarantine(second, "refused"))[0]
+        await pool.aim("c", first.session_id)
+        lock = (await pool.lock("ada", "a")).lease
+        assert await pool.keep(lock)
+        assert await pool.unlock(lock)
+        assert [one.state for one in await pool.standings()] == ["resting", "quarantined"]
+        assert (await pool.counts("main")).total == (await pool.totals())["made"] == 2
+        await pool.leave("worker")
+        with pytest.raises(SessionError, match=r"(?i)permission|can't access"):
+            await RedisPool(client, "other", PoolTerms()).take("main", "a")
     denied = [each["object"] for server in servers for each in server.call("ACL LOG")]
     assert all("other" in str(each) for each in denied)
 

@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from fetchworker.contracts import Fetch, Page, Params, Parsed
+from fetchworker.demo.gateway import GatewayServer
 from fetchworker.demo.lab import lab_app
 from fetchworker.demo.proxy import ProxyServer
 from fetchworker.demo.server import UpstreamServer
@@ -132,6 +133,8 @@ async def drive(
         *,
         proxies: int = 0,
         broken: tuple[str, ...] = (),
+        gateways: tuple[Mapping[str, Any], ...] = (),
+        environment: Mapping[str, str] | None = None,
         settings: Mapping[str, Any] | None = None,
         spider: type[SiteSpider] = DrivenSpider,
         store: MemorySessionStore | None = None,
@@ -145,6 +148,10 @@ async def drive(
                 await stack.enter_async_context(ProxyServer(server.host_map(), source=f"127.0.0.{11 + number}"))
                 for number in range(proxies)
             ]
+            made = [
+                await stack.enter_async_context(GatewayServer(server.host_map(), network=60 + number, **options))
+                for number, options in enumerate(gateways)
+            ]
             base = {"proxy": "preferred", "delay": 0, "robots": "ignore", "retries": 3, "backoff": BACKOFF}
             (tmp_path / "sites.yaml").write_text(json.dumps({"sites": {spider.name: {**base, **entry}}}))
             told = {
@@ -152,14 +159,17 @@ async def drive(
                 "STATE_DIR": str(tmp_path / "state"),
                 "CA_FILE": server.ca_pem_path,
                 "HOST_MAP": json.dumps(server.host_map()),
-                "PROXIES": "\n".join([*broken, *(proxy.url for proxy in servers)]),
+                "PROXIES": "\n".join(
+                    [*broken, *(proxy.url for proxy in servers), *(gateway.entry() for gateway in made)]
+                ),
                 "PROXY_COOLDOWN": "0.05",
+                **(environment or {}),
             }
             for name, value in told.items():
                 monkeypatch.setenv(f"FETCHWORKER_{name}", value)
             crawler = Crawler(spider, _settings(settings or {}))
             task, site = await _open(crawler, server, store or MemorySessionStore())
-            site.proxies = servers
+            site.proxies, site.gateways = servers, made
             try:
                 yield site
             finally:

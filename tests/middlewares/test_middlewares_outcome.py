@@ -201,7 +201,8 @@ class TestTransport:
             answer = await site.get("/")
             assert answer.body == b"data\n"
             assert peers(site) == ["127.0.0.11"] * 2
-            assert counted(site, "retry")["instagram/ProxyExhaustedError"] >= 1
+            assert counted(site, "retry") == {"instagram/blocked": 1}, "the wait for an exit spends no try"
+            assert "fetchworker/no_egress/instagram" not in site.stats, "a rest is no alarm"
 
     async def test_a_dropped_tunnel_goes_by_another_exit_in_the_end(self, drive):
         async with drive(proxies=2, proxy="required") as site:

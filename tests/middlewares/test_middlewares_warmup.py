@@ -120,6 +120,7 @@ async def test_a_warm_up_that_stays_blocked_fails_the_request_with_its_outcome(d
 
 async def test_a_warm_up_that_cannot_be_reached_is_tried_as_often_as_any_request(drive):
     async with drive(TokenSite(), proxy="required", broken=("http://u:p@127.0.0.1:9",), retries=2) as site:
+        site.runtime.exits.waits = False
         with pytest.raises(Exception, match=r"curl 7|usable"):
             await call(site, session="ann")
         tries = sum(count for name, count in site.stats.items() if name.startswith("fetchworker/retry/"))

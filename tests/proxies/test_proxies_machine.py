@@ -28,6 +28,7 @@ class Managed(RuleBasedStateMachine):
         self.picks = 0
         self.refused: set[str] = set()
         self.failures: dict[str, int] = {}
+        self.trials: set[str] = set()
         self.down: dict[str, float] = {}
         self.rest: dict[tuple[str, str], float] = {}
         self.length: dict[tuple[str, str], float] = {}
@@ -52,6 +53,9 @@ class Managed(RuleBasedStateMachine):
         assert self.last_pick.get((picked.id, site), 0) == longest_unused
         self.picks += 1
         self.last_pick[picked.id, site] = self.picks
+        if self.failures.get(picked.id, 0) >= POLICY.dead_after:
+            self.trials.add(picked.id)
+            self.down[picked.id] = self.now + POLICY.trial
 
     @rule(proxy=members, site=sites, result=st.sampled_from(list(ProxyResult)))
     def report(self, proxy, site, result):
@@ -60,15 +64,20 @@ class Managed(RuleBasedStateMachine):
             return
         if result is ProxyResult.AUTH_FAILED:
             self.refused.add(proxy.id)
+            self.trials.discard(proxy.id)
         elif result is ProxyResult.TRANSPORT_FAILURE:
             self.note_failure(proxy.id)
         else:
             self.failures[proxy.id] = 0
+            if proxy.id in self.trials:
+                self.trials.discard(proxy.id)
+                del self.down[proxy.id]
             self.note_answer((proxy.id, site), blocked=result is not ProxyResult.OK)
 
     def note_failure(self, proxy_id):
-        if self.now < self.down.get(proxy_id, -math.inf):
+        if self.now < self.down.get(proxy_id, -math.inf) and proxy_id not in self.trials:
             return
+        self.trials.discard(proxy_id)
         self.failures[proxy_id] = row = self.failures.get(proxy_id, 0) + 1
         rest = 5 * 2 ** (row - 1) if row < 3 else min(400, 100 * 2 ** (row - 3))
         self.down[proxy_id] = self.now + rest
@@ -92,6 +101,7 @@ class Managed(RuleBasedStateMachine):
         stay = self.ids & {proxy.id for proxy in members}
         self.ids = {proxy.id for proxy in members}
         self.refused.clear()
+        self.trials &= stay
         for kept in (self.failures, self.down):
             for key in kept.keys() - stay:
                 del kept[key]

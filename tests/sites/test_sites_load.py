@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from fetchworker.errors import ConfigError
 from fetchworker.sites import SiteConfig, load_sites
 from fetchworker.sites.model import Backoff
+from fetchworker.sites.pooling import Pool
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,8 +95,13 @@ def test_every_key_can_be_written(write):
                 warmup: true
                 on_block: keep
                 session_ttl: 600
+                pool: {min_idle: 1, max_idle: 2, max_total: 3}
                 accept_language: "de-DE,de;q=0.9, en;q=0.8"
                 allowed_hosts: [shop.test, cdn.shop.test]
+                proxy_tiers: [datacenter, residential]
+                tier_requests: 100
+                tier_cooldown: 60
+                budget: {bytes_per_day: 2 GiB, on_exceeded: down_tier, tiers: {residential: 1 GiB}}
             """
         )
     )
@@ -207,7 +213,9 @@ def test_rotating_by_default_without_a_proxy_is_not_odd(write):
 
 def test_every_key_is_in_the_documentation():
     text = (ROOT / "docs" / "configuration.md").read_text()
-    keys = [*(SiteConfig.model_fields.keys() - {"backoff"}), *(f"backoff.{name}" for name in Backoff.model_fields)]
+    sections = {"backoff": Backoff, "pool": Pool}
+    keys = [*(SiteConfig.model_fields.keys() - sections)]
+    keys += [f"{section}.{name}" for section, model in sections.items() for name in model.model_fields]
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
 

@@ -17,6 +17,7 @@ from fetchworker.contracts import Call, Fetch, Paged, Parsed
 from fetchworker.errors import ContractError, OutcomeError
 from fetchworker.exports.failures import CrawlRecords
 from fetchworker.items import Page, Post, Profile, validate
+from fetchworker.runtime import Identities
 from fetchworker.spiders.base import SiteSpider, operation
 from fetchworker.spiders.paging import Duplicates, dump_items, load_items, turn
 
@@ -25,6 +26,7 @@ class Recorder:
     """Stands for the crawl's runtime: notes what the spider tells it."""
 
     crawl_id = "c1"
+    identities = Identities("c1", pooled=False, media=False)
 
     def __init__(self, folder):
         self.records = CrawlRecords(folder, lost=pytest.fail)

@@ -20,6 +20,9 @@ _NAME = r"[^\s/?#]{1,900}"
 _NOBODY = rf"(?!(?:{'|'.join(contract.NOBODY)})(?:[/?#]|$))"
 _URN = r"urn(?::|%3A)li(?::|%3A)(?:activity|share|ugcPost)(?::|%3A)\d{10,20}"
 
+# jobs and companies are judged each by themselves: a visitor who is refused at one is not known at the other
+_JOBS, _COMPANIES = "jobs", "company"
+
 
 class LinkedinSpider(SiteSpider):
     """Public pages, as a visitor without an account sees them."""
@@ -31,6 +34,7 @@ class LinkedinSpider(SiteSpider):
         default_for=("query", "location", "geo_id", "company_ids"),
         counts="job",
         patterns=(rf"{_SITE}/jobs/search{_END}", rf"{_SITE}/jobs/{_NAME}-jobs(?:-[^\s/?#]{{1,200}})?{_END}"),
+        jar=_JOBS,
     )
     def jobs(self, call: Call[SearchParams]) -> Iterator[Fetch]:
         """Jobs by words, place, age, kind, company."""
@@ -48,6 +52,7 @@ class LinkedinSpider(SiteSpider):
             rf"{_SITE}/jobs/view/(?:[^\s/?#]{{1,900}}-)?(?P<job>\d{{6,12}}){_END}",
             rf"{_SITE}/jobs-guest/jobs/api/jobPosting/(?P<job>\d{{6,12}}){_END}",
         ),
+        jar=_JOBS,
     )
     def job(self, call: Call[JobParams]) -> Iterator[Fetch]:
         """One job with its description."""
@@ -58,6 +63,7 @@ class LinkedinSpider(SiteSpider):
         parse=parse.company,
         default_for=("company",),
         patterns=(rf"{_SITE}/(?P<type>{'|'.join(contract.ORGANIZATIONS)})/{_NOBODY}(?P<company>{_NAME})(?:[/?#].*)?$",),
+        jar=_COMPANIES,
     )
     def company(self, call: Call[CompanyParams]) -> Iterator[Fetch]:
         """A company, a school or a brand, and its latest posts."""

@@ -18,6 +18,7 @@ class TiktokShopSpider(SiteSpider):
     """Products, reviews and searches, as a visitor without an account sees them."""
 
     name = "tiktok_shop"
+    verb = "POST"  # a call is a chain of pages in one session, paid for by each
 
     @classmethod
     def visits(cls, url: str) -> Sequence[Fetch]:  # noqa: ARG003  # the same for all addresses
@@ -31,13 +32,14 @@ class TiktokShopSpider(SiteSpider):
             rf"{_HOST}(?:shop/)?(?:{_REGION}/)?pdp/{_SLUG}{_PRODUCT}",
             rf"{_HOST}(?:shop/)?view/product/{_PRODUCT}",
         ),
+        session_scope="chain",
     )
     def product(self, call: Call[ProductParams]) -> Iterator[Fetch]:
         """One product with its forms, its seller and the reviews on its page."""
         yield contract.product_page(call.params.product, call.params.region)
         yield contract.product_share(call.params.product)
 
-    @operation(parse=parse.reviews, counts="review")
+    @operation(parse=parse.reviews, counts="review", session_scope="chain")
     def reviews(self, call: Call[ReviewsParams]) -> Iterator[Fetch]:
         """Reviews of a product: those of its page, then the others."""
         product, region = call.params.product, call.params.region
@@ -55,6 +57,7 @@ class TiktokShopSpider(SiteSpider):
             rf"{_HOST}(?:shop/)?(?:{_REGION}/)?s/[^/?#]+{_END}",
             rf"{_HOST}(?:shop/)?(?:{_REGION}/)?s/?\?(?:[^#]{{0,2000}}&)?q=",
         ),
+        session_scope="chain",
     )
     def search(self, call: Call[SearchParams]) -> Iterator[Fetch]:
         """Products for words."""

@@ -1,0 +1,138 @@
+"""``scrapy sessions``: the stored sessions of sites, and their pools."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+
+from fetchworker.commands import while_read
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+
+_EXAMPLES = """examples:
+  scrapy sessions list tiktok_shop linkedin           sessions of the pool, and those that somebody named
+  scrapy sessions list tiktok_shop --json | jq 'select(.state == "quarantined")'
+  scrapy sessions show tiktok_shop ada                names of its cookies and tokens, never a value
+  scrapy sessions drop tiktok_shop pool.main.0a1b2c3d4e5f6071
+  scrapy sessions drop tiktok_shop --all --yes        the whole pool
+  scrapy sessions warm tiktok_shop 5                  make five and fetch the warm-up pages with each
+  scrapy sessions refresh tiktok_shop ada             fetch the warm-up pages again: new tokens, same identity
+"""
+_ACTS = ("list", "show", "drop", "refresh", "warm")
+
+
+class Command(ScrapyCommand):
+    """Show, drop, warm up and refresh sessions."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings = {"LOG_LEVEL": "ERROR"}  # noqa: RUF012  # Scrapy's attribute
+
+    def syntax(self) -> str:
+        return "list SITE ... | show|refresh SITE ID ... | drop SITE ID ...|--all | warm SITE [N]   [--json]"
+
+    def short_desc(self) -> str:
+        return "Show stored sessions and pools; drop, warm up, refresh them"
+
+    def long_desc(self) -> str:
+        return (
+            "Show the stored sessions of sites: those of the pool with state, score and quarantine, and those that\n"
+            "somebody named. `warm` makes new ones in the pool, `refresh` fetches the warm-up pages again. Values of\n"
+            "cookies and tokens are never shown.\n"
+            "Exit codes: 0 done (also where there is nothing), 1 no Redis, or a warm-up failed, 2 wrong arguments or\n"
+            "configuration, or a session that there is not."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = _EXAMPLES
+        parser.add_argument("--json", action="store_true", help="one JSON object a line")
+        parser.add_argument("--all", action="store_true", help="drop: all sessions of the pool")
+        parser.add_argument("--yes", action="store_true", help="do it: drop --all")
+        parser.add_argument("--jar", default="main", metavar="JAR", help="warm: of which jar (default: main)")
+
+    @while_read
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        import asyncio  # noqa: PLC0415  # keeps `scrapy list` light
+
+        from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # as above
+
+        try:
+            act = self._act(args, opts)
+            self.exitcode = act if isinstance(act, int) else asyncio.run(act)
+        except FetchworkerError as exc:
+            print(f"scrapy sessions: {exc.message}", file=sys.stderr)
+            self.exitcode = 1 if isinstance(exc, RedisUnavailableError) else 2
+
+    def _act(self, args: Sequence[str], opts: argparse.Namespace) -> int | Coroutine[Any, Any, int]:
+        """What is asked for, which gives the exit code.
+
+        Raises:
+            ArgumentError: it cannot be asked so.
+        """
+        from fetchworker.errors import ArgumentError  # noqa: PLC0415  # as above
+        from fetchworker.pooling import acts  # noqa: PLC0415  # as above
+        from fetchworker.queueing.place import check_sites  # noqa: PLC0415  # as above
+
+        assert self.settings
+        what, sites, rest = args[0] if args else "", args[1:2], list(args[2:])
+        if what not in _ACTS or not sites or [arg for arg in args if arg.startswith("-")]:
+            raise ArgumentError(f"write scrapy sessions {self.syntax()}")
+        if what == "list":
+            check_sites(self.settings, args[1:])
+            return acts.show_all(self.settings, args[1:], as_json=opts.json)
+        check_sites(self.settings, sites)
+        if what == "drop":
+            options = {"every": opts.all, "yes": opts.yes, "as_json": opts.json}
+            return acts.drop(self.settings, sites[0], rest, **options)
+        if what == "warm":
+            return self._fetch(sites[0], opts, count=_count(rest))
+        if not rest:
+            raise ArgumentError(f"write scrapy sessions {what} SITE ID ...")
+        if what == "show":
+            return acts.show(self.settings, sites[0], rest, as_json=opts.json)
+        return self._fetch(sites[0], opts, names=tuple(rest))
+
+    def _fetch(self, site: str, opts: argparse.Namespace, *, count: int = 0, names: tuple[str, ...] = ()) -> int:
+        """Run a crawl of warm-up pages."""
+        from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415  # as above
+        from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # as above
+
+        from fetchworker.pooling.warming import Wanted, check_jar_of, check_pool, warming  # noqa: PLC0415  # as above
+
+        assert self.settings
+        spider = get_spider_loader(self.settings).load(site)
+        check_jar_of(spider, opts.jar)
+        check_pool(self.settings, site, needed=bool(count))
+        wanted = Wanted(jar=opts.jar, count=count, names=names)
+        process = AsyncCrawlerProcess(self.settings)
+        process.crawl(warming(spider, wanted))
+        process.start()
+        return _told(site, wanted, as_json=opts.json)
+
+
+def _count(args: Sequence[str]) -> int:
+    from fetchworker.errors import ArgumentError  # noqa: PLC0415  # as above
+
+    if not args:
+        return 1
+    if len(args) > 1 or not args[0].isascii() or not args[0].isdigit() or not 1 <= int(args[0]) <= 10_000:  # noqa: PLR2004
+        raise ArgumentError("write scrapy sessions warm SITE [N], N from 1 to 10000")
+    return int(args[0])
+
+
+def _told(site: str, wanted: Any, *, as_json: bool) -> int:
+    import json  # noqa: PLC0415  # as above
+
+    for why in wanted.failed:
+        print(f"scrapy sessions: {site}: {why}", file=sys.stderr)
+    if as_json:
+        print(json.dumps({"site": site, "warmed": wanted.done, "failed": len(wanted.failed)}))
+    else:
+        print(f"{site}: {len(wanted.done)} warmed up" + (f", {len(wanted.failed)} failed" if wanted.failed else ""))
+    return 1 if wanted.failed or not wanted.done else 0

@@ -1,0 +1,222 @@
+"""Requests and the pool: whose session a request gets, and what becomes of it with the answer.
+
+Meta keys (docs/sessions.md): ``fw_scope`` is for whom a session is held over several requests, ``fw_jar`` of which jar
+it is, ``fw_exclusive`` that the session named in ``fw_session`` is to be nobody else's meanwhile. One without them
+has a session for one try, where the site has a pool.
+
+Stats: ``fetchworker/pool/<site>/<what>`` counts sessions that were ``exhausted``, ``busy``, ``quarantined``,
+``dropped``, ``damaged``, ``vanished``, ``lost``, given back too ``late``, and warm-ups.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.http.request import NO_CALLBACK
+
+from fetchworker.download.profiles import is_profile
+from fetchworker.errors import BrokenChainError, SessionError, SessionExhaustedError
+from fetchworker.frontier.codec import CARRIED, TRY
+from fetchworker.sessions.poolkeys import MAIN, jar_of, tier_jar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
+    from scrapy.http import Response
+
+    from fetchworker.download.wire import Wire
+    from fetchworker.runtime import Runtime
+    from fetchworker.sessions import Session
+    from fetchworker.sessions.hold import Hold
+
+logger = logging.getLogger(__name__)
+
+SCOPE, JAR, EXCLUSIVE, LEG, BEGUN = "fw_scope", "fw_jar", "fw_exclusive", "fw_leg", "fw_begun"
+#: so many sessions that cannot be used are dropped under one request
+_MOST_DROPPED = 10
+
+
+class _VanishedError(Exception):
+    """The pool knows a session whose record is gone."""
+
+
+def _vanished() -> Session:
+    raise _VanishedError
+
+
+class PooledSessions:
+    """The pool of one crawl, as its middlewares use it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._needed = runtime.config.pool is not None
+
+    # ── before a try ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def acquire(self, request: Request, unfit: Callable[[Session], bool]) -> Session | None:
+        """The session that is leased or locked for a request; None when neither is its case.
+
+        Args:
+            request: ``meta["fw_session"]`` is set to the session's name.
+            unfit: whether a session cannot go out as it is.
+
+        Raises:
+            SessionExhaustedError: none came free in time.
+            SessionBusyError: somebody else has the named session to himself.
+        """
+        if request.meta.get(EXCLUSIVE):
+            return await self._locked(request, unfit)
+        tier = self._runtime.exits.above(request.meta.get("fw_tier"))
+        take = self._pooled(request, tier)
+        if take is None:
+            return None
+        for _ in range(_MOST_DROPPED):
+            hold = await take()
+            hold.users += 1
+            session = None
+            try:
+                session = await self._fetched(hold, unfit, tier)
+            finally:
+                if session is None:
+                    hold.users -= 1
+            if session is not None:
+                request.meta["fw_session"] = session.id
+                return session
+        raise SessionExhaustedError(f"{_MOST_DROPPED} sessions of {self._runtime.site} in a row could not be used")
+
+    def _pooled(self, request: Request, tier: str | None) -> Callable[[], Awaitable[Hold]] | None:
+        meta, leases = request.meta, self._runtime.leases
+        if not self._needed or meta.get(CARRIED) is not None:
+            return None
+        jar, scope, name = tier_jar(meta.get(JAR, MAIN), tier), meta.get(SCOPE), meta.get("fw_session")
+        helper = bool(meta.get("fw_warmup")) or request.callback is NO_CALLBACK
+        if scope is not None and not helper:
+            return lambda: leases.take(jar, scope)
+        if helper or (name and jar_of(name) is None):
+            return self._of_another(name)
+        owner = meta.get(TRY)
+        if owner is None or leases.held(owner) is None:  # a child that was made of its page's meta has none of its own
+            owner = meta[TRY] = f"try.{secrets.token_hex(8)}"
+        return lambda: leases.take(jar, owner, brief=True)
+
+    def _of_another(self, name: str | None) -> Callable[[], Awaitable[Hold]] | None:
+        """A warm-up, or a picture, goes by the lease of the request that it is for."""
+        hold = self._runtime.leases.of(name) if name else None
+        if hold is None or hold.locks:
+            return None
+
+        async def same() -> Hold:
+            return hold
+
+        return same
+
+    async def _locked(self, request: Request, unfit: Callable[[Session], bool]) -> Session:
+        runtime, name = self._runtime, request.meta["fw_session"]
+        hold = await runtime.leases.lock(name, request.meta[SCOPE])
+        hold.users += 1
+        try:
+            sessions = await runtime.sessions()
+            mint = partial(runtime.mint, name, request.meta.get("fw_tier"))
+            session = await sessions.acquire(runtime.site, name, mint)
+            if unfit(session):
+                session = await sessions.rotate(runtime.site, name, session, mint)
+            return session  # noqa: TRY300  # what may fail is above
+        except BaseException:
+            hold.users -= 1
+            raise
+
+    async def _fetched(self, hold: Hold, unfit: Callable[[Session], bool], tier: str | None) -> Session | None:
+        """The leased session, None when it is of no use and gone from the pool."""
+        runtime, name = self._runtime, hold.lease.session_id
+        sessions = await runtime.sessions()
+        try:
+            session = await sessions.acquire(
+                runtime.site, name, _vanished if hold.stored else lambda: runtime.mint(name, tier)
+            )
+        except _VanishedError:
+            await self._drop(hold, "vanished", "its record is gone")
+            return None
+        except SessionError as exc:
+            if "format" in exc.context:  # a newer worker can use it
+                raise
+            await self._drop(hold, "damaged", "its record cannot be read")
+            return None
+        hold.stored = True
+        if unfit(session):
+            await sessions.release(runtime.site, name, session)
+            exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
+            for_good = exit_ is None or not is_profile(session.profile)
+            rest = 0.0 if for_good else runtime.exits.next_in() or None
+            await runtime.leases.quarantine(hold.owner, "its exit or profile is out of use", seconds=rest)
+            return None
+        return session
+
+    async def _drop(self, hold: Hold, what: str, why: str) -> None:
+        runtime = self._runtime
+        logger.warning("session %s of %s is dropped: %s", hold.lease.session_id, runtime.site, why)
+        runtime.count(f"pool/{runtime.site}/{what}")
+        await runtime.leases.quarantine(hold.owner, why, seconds=0)
+
+    # ── after a try ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def learn(self, request: Request, *, good: bool) -> None:
+        """Take note of an answer, for the session's score."""
+        hold = self._hold(request)
+        if hold is not None:
+            hold.good, hold.bad, hold.refused = hold.good + good, hold.bad + (not good), not good
+
+    async def before_retry(self, request: Request, wire: Wire | None, why: str, *, rotates: bool) -> None:
+        """Give the next try another identity, where this one is refused or was for one try only."""
+        runtime, name, hold = self._runtime, request.meta.get("fw_session"), self._hold(request)
+        if hold is None:
+            if rotates and name and wire is not None and jar_of(name) is None:
+                sessions, tier = await runtime.sessions(), request.meta.get("fw_tier")
+                await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name, tier))
+                runtime.count(f"rotated/{runtime.site}")
+            return
+        if rotates:
+            await self._replace(hold, why)
+        elif hold.brief:
+            await runtime.leases.release(hold.owner)
+        if rotates or hold.brief:
+            request.meta.pop("fw_session")
+            request.meta.pop(TRY, None)
+
+    async def _replace(self, hold: Hold, why: str) -> None:
+        """A refused session rests; where its exit failed that is not its fault, and it waits for the exit."""
+        if hold.refused:
+            await self._runtime.leases.quarantine(hold.owner, why)
+        else:
+            hold.bad += 1
+            await self._runtime.leases.release(hold.owner)
+        self._runtime.count(f"rotated/{self._runtime.site}")
+
+    def check_chain(self, request: Request, why: str) -> None:
+        """A leg of a chain does not go on with another identity than the legs before it.
+
+        Raises:
+            BrokenChainError: the spider has to begin again.
+        """
+        if request.meta.get(LEG) and request.meta.get(BEGUN, 0) < self._runtime.config.retries:
+            raise BrokenChainError(f"the identity of the chain was refused ({why}): {request.url}")
+
+    async def ended(self, request: Request, result: Response | Request | None) -> None:
+        """Give back what was leased for one try; a redirect goes on with it."""
+        owner = request.meta.get(TRY)
+        hold = self._runtime.leases.held(owner) if owner else None
+        if hold is None or hold.users or isinstance(result, Request) or _redirects(result):
+            return
+        await self._runtime.leases.release(hold.owner)
+
+    def _hold(self, request: Request) -> Hold | None:
+        hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if self._needed else None
+        return None if hold is None or hold.locks else hold
+
+
+def _redirects(result: Any) -> bool:
+    return result is not None and 300 <= result.status < 400 and b"Location" in result.headers  # noqa: PLR2004

@@ -1,0 +1,1 @@
+"""What ``scrapy sessions`` does: shows, drops, warms and refreshes the stored sessions of sites."""

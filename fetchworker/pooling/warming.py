@@ -1,0 +1,127 @@
+"""A crawl that fetches warm-up pages alone: for new sessions of a pool, or for some that are there."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Spider
+
+from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError
+from fetchworker.middlewares.poolwarm import PoolWarmer
+from fetchworker.runtime import Runtime, load_configuration
+from fetchworker.sessions.poolkeys import jar_of
+from fetchworker.spiders.base import SiteSpider
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+
+class Wanted:
+    """What is to be done, and what came of it.
+
+    Attributes:
+        jar: of new sessions.
+        count: how many new ones.
+        names: of those that are there.
+        done: names of sessions that were warmed up.
+        failed: what went wrong, one sentence each.
+    """
+
+    def __init__(self, *, jar: str, count: int = 0, names: tuple[str, ...] = ()) -> None:
+        self.jar, self.count, self.names = jar, count, names
+        self.done: list[str] = []
+        self.failed: list[str] = []
+
+
+def check_jar_of(spider: type[Spider], jar: str) -> None:
+    """See that a spider has this jar.
+
+    Raises:
+        ArgumentError: it has not.
+    """
+    if not issubclass(spider, SiteSpider):
+        raise ArgumentError(f"{spider.name} is no SiteSpider: it has no warm-up")
+    known = sorted({operation.jar for operation in spider.operations.values()} | {"main"})
+    if jar not in known:
+        raise ArgumentError(f"--jar: {spider.name} has no jar {jar!r}; known: {', '.join(known)}")
+
+
+def check_pool(settings: BaseSettings, site: str, *, needed: bool) -> None:
+    """See that sessions of the site can be warmed up.
+
+    Raises:
+        ConfigError: sites.yaml is wrong, or has no pool for it where one is needed.
+    """
+    _, sites = load_configuration(settings)
+    config = sites.get(site)
+    if needed and (config is None or config.pool is None):
+        raise ConfigError(f"{sites.path}: sites.{site}.pool is missing: write `pool: {{}}` there, or more")
+
+
+def warming(base: type[Spider], wanted: Wanted) -> type[Spider]:
+    """A spider that is ``base`` but for what it fetches."""
+
+    class Warming(base):  # type: ignore[misc,valid-type]
+        """Fetches the warm-up pages of the site."""
+
+        custom_settings = {**(base.custom_settings or {}), "FEEDS": {}}  # noqa: RUF012  # Scrapy's attribute
+
+        @classmethod
+        def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+            spider: Self = Spider.from_crawler.__func__(cls, crawler, *args, **kwargs)  # type: ignore[attr-defined]
+            spider.runtime = Runtime.open(crawler, site=cls.name, private=True)  # no seeds of the shared queue
+            return spider
+
+        async def start(self) -> AsyncIterator[Any]:
+            await _work(self.crawler, wanted)
+            return
+            yield
+
+    return Warming
+
+
+async def _work(crawler: Crawler, wanted: Wanted) -> None:
+    runtime = Runtime.of(crawler)
+    warmer = PoolWarmer(crawler, runtime)
+    for _ in range(wanted.count):
+        try:
+            name = await warmer.warm(wanted.jar)
+        except FetchworkerError as exc:
+            wanted.failed.append(exc.message)
+            return
+        if name is None:
+            wanted.failed.append("its warm-up failed (see the log: -L INFO)")
+        else:
+            wanted.done.append(name)
+    for name in wanted.names:
+        try:
+            await _refresh(runtime, warmer, name)
+        except FetchworkerError as exc:
+            wanted.failed.append(f"{name}: {exc.message}")
+        else:
+            wanted.done.append(name)
+
+
+async def _refresh(runtime: Runtime, warmer: PoolWarmer, name: str) -> None:
+    owner, leases, jar = f"refresh.{secrets.token_hex(8)}", runtime.leases, jar_of(name)
+    if jar is None:
+        hold = await leases.lock(name, owner, wait=0, patient=False)
+    else:
+        await (await leases.open()).aim(owner, name)
+        hold = await leases.take(jar, owner, fresh="used", wait=0, patient=False)
+    hold.users += 1
+    try:
+        if hold.lease.session_id != name:
+            raise ArgumentError("it is in use, at rest, or not there")
+        if not await warmer.visited(name):
+            raise FetchworkerError("its warm-up failed (see the log: -L INFO)")
+    finally:
+        hold.users = max(0, hold.users - 1)
+        await leases.release(owner)
+
+
+__all__ = ["Wanted", "check_jar_of", "check_pool", "warming"]

@@ -1,0 +1,220 @@
+"""The exits of one crawl's site: which is next, by which tier, and what happens when none is left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from fetchworker.proxies import Ladder, Pause, ProxyResult, Spending, TierPolicy
+from fetchworker.runtime.parts import hide_passwords
+from fetchworker.signals import egress_back, no_egress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from scrapy.signalmanager import SignalManager
+
+    from fetchworker.proxies import Proxy, ProxyManager
+    from fetchworker.sites import SiteConfig
+
+logger = logging.getLogger(__name__)
+
+#: seconds that a probe of a paused site may take beyond the site's time limit
+_MARGIN = 5.0
+
+
+class SiteExits:
+    """The manager's proxies as one site may use them.
+
+    Stats: ``fetchworker/tier/<site>/<tier>`` counts the requests of each tier, ``escalated/<site>/<tier>`` those that a
+    block led there, ``no_egress/<site>`` the pauses.
+
+    Args:
+        manager: all proxies.
+        config: the site's entry.
+        site: its name.
+        count: adds to a stat.
+        signals: the crawl's.
+        spending: what tiers may still cost today; None: anything.
+
+    Attributes:
+        waits: whether requests may wait for an exit. Who has to answer somebody at once sets it to False: then they
+            fail with ``PROXY_EXHAUSTED``, and no crawl is ended.
+    """
+
+    def __init__(
+        self,
+        manager: ProxyManager,
+        config: SiteConfig,
+        *,
+        site: str,
+        count: Callable[[str], None],
+        signals: SignalManager,
+        spending: Spending | None = None,
+    ) -> None:
+        self.waits = True
+        self._manager = manager
+        self._config = config
+        self._site = site
+        self._count = count
+        self._signals = signals
+        self._pause = Pause(trial=config.timeout + _MARGIN)
+        self._ladder = _ladder(site, config, spending)
+
+    # ── which one ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def pick(self, tier: str | None = None) -> Proxy | None:
+        """The next exit for the site, None when there is none; ``tier``: by this one, or a better one."""
+        if self._ladder is None:
+            return self._manager.pick(self._site)
+        found = (self._manager.pick(self._site, tier=name) for name in self._ladder.ways(tier))
+        return next((proxy for proxy in found if proxy is not None), None)
+
+    def id_of_next(self, tier: str | None = None) -> str | None:
+        """The id of what :meth:`pick` gives."""
+        proxy = self.pick(tier)
+        return proxy.id if proxy else None
+
+    def above(self, tier: str | None = None) -> str | None:
+        """The tier of the next request's exit when it is above the first one; ``tier``: as of :meth:`pick`."""
+        if self._ladder is None:
+            return None
+        name = self._ladder.ways(tier)[0]
+        return name if self._ladder.is_above(name) else None
+
+    def must_leave(self, proxy_id: str) -> bool:
+        """Whether a session's exit is gone from the list, or out of use while another one could be had."""
+        if self._manager.get(proxy_id) is None:
+            return True
+        if self._config.on_block == "keep" or self._manager.usable(proxy_id, self._site):
+            return False
+        return self.any_usable()
+
+    def any_usable(self) -> bool:
+        """Whether there is an exit to go by now."""
+        return self._manager.any_usable(self._site, self._tiers())
+
+    def standing(self) -> str:
+        """How the proxies stand, for an error."""
+        soon = self.next_in()
+        return f"{len(self._manager)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
+
+    def next_in(self) -> float | None:
+        """Seconds until a resting exit may be used again; None when waiting does not help."""
+        return self._manager.next_available_in(self._site, self._tiers())
+
+    def _tiers(self) -> Collection[str] | None:
+        return None if self._ladder is None else self._ladder.ways()
+
+    # ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def report(self, proxy: Proxy, result: ProxyResult, *, retry_after: float | None = None) -> None:
+        """Tell how a try through a proxy ended, and how many seconds the site asked to wait."""
+        self._manager.report(proxy.id, self._site, result, retry_after=retry_after)
+        self._count(f"proxy/{proxy.label}/{result.value}")
+        if proxy.tier:
+            self._count(f"tier/{self._site}/{proxy.tier}")
+        if self._ladder is not None:
+            self._ladder.used(proxy.tier)
+            if result is ProxyResult.OK:
+                self._ladder.passed(proxy.tier)
+        self.told(result)
+
+    def told(self, result: ProxyResult) -> None:
+        """An exit led to an answer, or did not."""
+        lasted = self._pause.lasts
+        if self._pause.told(result):
+            logger.warning("egress_back site=%s: an answer came through after %.0f s, it goes on", self._site, lasted)
+            self._signals.send_catch_log(egress_back, site=self._site)
+
+    def blocked(self, proxy: Proxy, evidence: Sequence[str]) -> str | None:
+        """An answer through the proxy was a block; the tier by which to try again at once, if there is a better one."""
+        return None if self._ladder is None else self._ladder.blocked(proxy.tier, evidence)
+
+    def escalated(self, tier: str) -> None:
+        """A request is tried again by a better tier."""
+        self._count(f"escalated/{self._site}/{tier}")
+
+    # ── when none is left ────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def needed(self) -> bool:
+        """Whether requests wait for an exit rather than go out without one or fail."""
+        return self.waits and self._config.proxy == "required" and (len(self._manager) > 0 or self._manager.watches)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether no exit will come back, however long one waits."""
+        return self.next_in() is None and not self._manager.watches
+
+    @property
+    def paused_for(self) -> float:
+        """Seconds that the site has been paused; 0 when it is not."""
+        return self._pause.lasts
+
+    def ask(self) -> bool:
+        """Whether a request may go out now; begins the pause, with its one alert, when no exit is left."""
+        usable, times = self.any_usable(), self._pause.times
+        answer = self._pause.ask(usable=usable, serious=usable or self._serious())
+        if self._pause.times > times:
+            self._alert()
+        return answer == "go"
+
+    def _serious(self) -> bool:
+        soon = self.next_in()
+        return soon is None or soon > self._config.backoff.max or not self._manager.alive(self._tiers())
+
+    def _alert(self) -> None:
+        self._count(f"no_egress/{self._site}")
+        soon = self.next_in()
+        logger.error(
+            "no_egress site=%s: none of %d proxies can be used (%s); the site is paused and goes on by itself when one "
+            "is back",
+            self._site,
+            len(self._manager),
+            "none will be by itself" if soon is None else f"the next is tried in {soon:.0f} s",
+        )
+        self._signals.send_catch_log(no_egress, site=self._site)
+
+
+def _ladder(site: str, config: SiteConfig, spending: Spending | None) -> Ladder | None:
+    if config.proxy_tiers is None:
+        return None
+    policy = TierPolicy(config.proxy_tiers, requests=config.tier_requests, cooldown=config.tier_cooldown)
+    return Ladder(site, policy, spending=spending)
+
+
+class ListWatch:
+    """Reads the proxy file again when it was changed, in a thread.
+
+    Args:
+        manager: whose list it is.
+        every: seconds between two looks; 0: never.
+    """
+
+    def __init__(self, manager: ProxyManager, every: float) -> None:
+        self._manager = manager
+        self._every = every
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        if self._every and self._manager.watches:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def stop(self) -> None:
+        """End."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._every)
+            found = await asyncio.to_thread(self._manager.look)
+            if found is not None:
+                hide_passwords(found)
+                self._manager.reload(found)

@@ -1,0 +1,212 @@
+"""Runs a call in the process, on the path of a crawl.
+
+Its requests go through the crawler's middlewares, its pages through the spider's parser, its items through the
+crawler's pipelines; only the queue and the files of a crawl are left out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from scrapy import Request
+from scrapy.exceptions import DropItem
+from twisted.python.failure import Failure
+
+from fetchworker.contracts import Call, Fetch
+from fetchworker.download.wire import page_of
+from fetchworker.errors import ContractError, ItemInvalidError
+from fetchworker.items import Item, validate
+from fetchworker.middlewares.outcome import ACCEPT, RETRIES
+from fetchworker.runtime.crawl import HEARD
+from fetchworker.service.failures import ApiError
+from fetchworker.service.leasing import Held, session_of
+from fetchworker.spiders.fetch import FetchSpider, parse
+from fetchworker.spiders.paging import stamper
+from fetchworker.spiders.requests import build_request, fetch_meta
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from scrapy.core.engine import ExecutionEngine
+    from scrapy.http import Response
+
+    from fetchworker.service.crawlers import Served
+    from fetchworker.service.models import FetchBody
+    from fetchworker.sites import SiteConfig
+    from fetchworker.spiders.fetch import FetchParams
+    from fetchworker.spiders.operation import Started
+
+
+async def run_fetch(
+    served: Served,
+    engine: ExecutionEngine,
+    body: FetchBody,
+    *,
+    call_id: str,
+    timeout: float,  # noqa: ASYNC109  # the whole call's is over it
+) -> Item:
+    """Fetch one address.
+
+    Args:
+        served: the spider of the site whose sessions, exits and rules hold.
+        engine: its engine.
+        body: what is asked for.
+        call_id: names the call in logs.
+        timeout: seconds; no try may take longer.
+
+    Raises:
+        ApiError: the arguments are wrong, or what the caller expects does not hold.
+        Exception: as of the download path.
+    """
+    assert served.runtime
+    params = body.params()
+    if params.headers or params.cookies or params.referer:
+        FetchSpider.check_call(Call("fetch", params), served.runtime.config)
+    request = _fetch_request(served, body, params, call_id=call_id, timeout=timeout)
+    held = Held(body.session_id, body.lease) if body.session_id is not None else None
+    async with session_of(served.runtime, held, seconds=timeout) as meta:
+        request.meta.update(meta)
+        response = await engine.download_async(request)
+    item = parse(page_of(response), Call("fetch", params)).items[0]
+    stamper(served.name, "fetch", call_id, response.url)(item, 0)
+    FetchSpider.complete(served, item, response)  # type: ignore[arg-type]  # it asks the response alone
+    _check_expected(body, item, response)
+    return validate(item)
+
+
+def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call_id: str, timeout: float) -> Request:
+    assert served.runtime
+    fetch = Fetch(
+        "fetch",
+        params.url,
+        method=params.method,
+        destination=params.destination,
+        headers=tuple(params.headers.items()),
+        cookies=tuple(params.cookies.items()),
+        body=params.sent(),
+        referer=params.referer,
+    )
+    config = served.runtime.config
+    meta: dict[str, Any] = {
+        **fetch_meta(fetch),
+        **tier_meta(config, body.proxy),
+        "fw_request_id": call_id,
+        "download_timeout": min(timeout, config.timeout),
+        "download_maxsize": min(body.max_bytes or config.max_bytes, config.max_bytes),
+    }
+    if not body.follow_redirects:
+        meta["dont_redirect"] = True
+    if body.retries is not None:
+        meta[RETRIES] = body.retries
+    if body.expect.status:
+        meta[ACCEPT] = body.expect.status
+    return build_request(fetch, meta)
+
+
+def tier_meta(config: SiteConfig, tier: str | None) -> dict[str, Any]:
+    """What sends a request by a tier of the site's proxies, or by a better one (pure).
+
+    Raises:
+        ApiError: the site has no such tier.
+    """
+    tiers = config.proxy_tiers or ()
+    if tier is not None and tier not in tiers:
+        known = f"known: {', '.join(tiers)}" if tiers else "the site has none (`proxy_tiers` in sites.yaml)"
+        raise ApiError("VALIDATION_ERROR", f"proxy: there is no tier {tier!r}; {known}", fields=["proxy"])
+    return {"fw_tier": tier} if tier is not None else {}
+
+
+def _check_expected(body: FetchBody, item: Item, response: Response) -> None:
+    expect = body.expect
+    context = {"attempts": response.meta.get("fw_tries", 1), "status": response.status}
+    if expect.status and response.status not in expect.status:
+        wanted = ", ".join(map(str, expect.status))
+        raise ApiError("CONTRACT_ERROR", f"the status is {response.status}, expected was {wanted}", **context)
+    text = item.__dict__.get("body")
+    marker = expect.marker
+    if marker and marker.encode() not in response.body and marker not in (text or ""):
+        raise ApiError("CONTRACT_ERROR", "the body does not contain the marker", path="expect.marker", **context)
+
+
+async def run_operation(
+    served: Served, engine: ExecutionEngine, started: Started, held: Held | None, *, seconds: float
+) -> AsyncGenerator[Item, None]:
+    """The items of a call, as its pages come: those of one page, or as many as ``limit`` asks for.
+
+    Args:
+        served: the site's spider.
+        engine: its engine.
+        started: the call.
+        held: the session that it names.
+        seconds: the call's time.
+
+    Raises:
+        Exception: what the call ended with; items may have come before.
+    """
+    assert served.runtime
+    spider = served.for_call(uuid4().hex)
+    async with session_of(served.runtime, held, seconds=seconds) as meta:
+        first = spider.request(started)
+        if held is not None and held.lease is not None:
+            first.meta.update(meta)
+            first.meta.pop("fw_session_ends", None)  # its holder gives it back
+        async with aclosing(_pages(spider, engine, first, one=_reads_one(started))) as items:
+            async for item in items:
+                yield item
+
+
+def _reads_one(started: Started) -> bool:
+    """Whether the call is over with the first page that has items: nobody said how many are wanted."""
+    return getattr(started.call.params, "limit", None) is None
+
+
+async def _pages(spider: Served, engine: ExecutionEngine, first: Request, *, one: bool) -> AsyncGenerator[Item, None]:
+    heard: list[BaseException] = []
+    queue, last = deque([first]), first
+    given = refused = 0
+    try:
+        while queue and not (given and one):
+            last = queue.popleft()
+            last.meta[HEARD] = heard
+            async for output in _answer(engine, last):
+                if isinstance(output, Request):
+                    queue.append(output)
+                elif (item := await _checked(engine, output)) is None:
+                    refused += 1
+                else:
+                    given += 1
+                    yield item
+            if heard:
+                raise heard[0]
+    finally:
+        await spider.leave(last)
+    if refused and not given:
+        raise ContractError("items", f"{refused} items break the contract of items, and there are no others")
+
+
+async def _answer(engine: ExecutionEngine, request: Request) -> AsyncIterator[Any]:
+    """What the spider makes of a request's end."""
+    assert request.callback is not None
+    assert request.errback is not None
+    try:
+        response = await engine.download_async(request)
+    except Exception as exc:  # noqa: BLE001  # it is the spider's to say what to do about it
+        failure: Any = Failure(exc)  # type: ignore[no-untyped-call]  # Twisted's
+        failure.request = request
+        outputs = request.errback(failure)
+    else:
+        outputs = request.callback(response)
+    async for output in outputs:
+        yield output
+
+
+async def _checked(engine: ExecutionEngine, item: Any) -> Item | None:
+    """The item as the pipelines leave it; None when they refuse it."""
+    try:
+        checked: Item = await engine.scraper.itemproc.process_item_async(item)
+    except (DropItem, ItemInvalidError):
+        return None
+    return checked

@@ -1,0 +1,225 @@
+"""What stands before the routes: ids, who calls, bodies, clients that are slow or gone. Pure ASGI."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import orjson
+
+from fetchworker.service.failures import ApiError, failure_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+
+    from fetchworker.service.state import Service
+
+    Scope = MutableMapping[str, Any]
+    Message = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[Message]]
+    Send = Callable[[Message], Awaitable[None]]
+    App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
+
+_ID = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}\Z")
+_TRACEPARENT = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?\Z")
+_LOOPBACK = re.compile(rb"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?\Z", re.IGNORECASE)
+#: paths that need no key: what they tell is no secret
+_OPEN = frozenset({"/health", "/openapi.json", "/docs", "/swagger"})
+_OWN = frozenset({"fetch", "sessions", "pool", "documents", "admin"})
+
+
+class _GoneError(Exception):
+    """The client hung up."""
+
+
+def scope_of(path: str) -> str | None:
+    """The scope that a path needs, None for those that are open."""
+    if path in _OPEN or path.startswith("/assets/"):
+        return None
+    first = path.split("/", 2)[1] if path.startswith("/") else ""
+    return first if first in _OWN else "sites"
+
+
+def given_key(headers: dict[bytes, bytes]) -> str | None:
+    """The API key of a request."""
+    scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+    key = token.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
+    return key.decode("latin-1") or None
+
+
+class Edge:
+    """Wraps the routes.
+
+    A request's body is read here, within the limits, and the routes get it at once. From then on the connection is
+    watched: when the client hangs up, its call is cancelled.
+    """
+
+    def __init__(self, app: App, service: Service) -> None:
+        self._app = app
+        self._service = service
+        self._body_max = service.environment.serve_body_max
+        self._patience = service.environment.serve_patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(reversed(scope["headers"]))
+        call = _Call(scope, headers, send, self._patience)
+        try:
+            await self._serve(call, headers, receive)
+        except _GoneError:
+            call.status = 499
+        except TimeoutError:  # the client takes nothing of its answer
+            call.status = 499
+        except Exception as exc:
+            failure = failure_of(exc)
+            if failure.type == "INTERNAL_ERROR":
+                logger.exception("%s %s: an error of our own", scope["method"], scope["path"])
+            with suppress(TimeoutError):
+                await call.fail(failure)
+        finally:
+            call.tell()
+
+    async def _serve(self, call: _Call, headers: dict[bytes, bytes], receive: Receive) -> None:
+        self._check_browser(headers)
+        needed = scope_of(call.scope["path"])
+        if needed is not None:
+            call.scope["state"]["caller"] = self._service.callers.admit(given_key(headers), needed)
+        body = await self._body(headers, receive)
+        if body and headers.get(b"content-type", b"").split(b";")[0].strip().lower() != b"application/json":
+            raise ApiError("UNSUPPORTED_MEDIA_TYPE", "the body has to be application/json")
+        await self._watched(call, body, receive)
+
+    def _check_browser(self, headers: dict[bytes, bytes]) -> None:
+        """Where nobody is asked for a key, pages of other origins in the operator's browser are kept out."""
+        if len(self._service.callers):
+            return
+        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            raise ApiError("FORBIDDEN", "a page of another origin may not call a service without keys")
+        if not _LOOPBACK.match(headers.get(b"host", b"localhost")):
+            raise ApiError("FORBIDDEN", "without keys the service answers to localhost and 127.0.0.1 alone")
+
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+        declared = headers.get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > self._body_max:
+            raise self._too_large()
+        if declared == b"0" and b"transfer-encoding" not in headers:
+            await receive()
+            return b""
+        parts, size = [], 0
+        try:
+            async with asyncio.timeout(self._patience):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _GoneError
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > self._body_max:
+                        raise self._too_large()
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+        except TimeoutError:
+            told = f"the body did not come within {self._patience:g} seconds"
+            raise ApiError("REQUEST_TIMEOUT", told, headers={"connection": "close"}) from None
+
+    def _too_large(self) -> ApiError:
+        told = f"a body may have {self._body_max} bytes"
+        return ApiError("PAYLOAD_TOO_LARGE", told, headers={"connection": "close"}, limit=self._body_max, reason="body")
+
+    async def _watched(self, call: _Call, body: bytes, receive: Receive) -> None:
+        """Run the routes, and end them when the client is gone."""
+        given = False
+
+        async def replay() -> Message:
+            nonlocal given
+            if not given:
+                given = True
+                return {"type": "http.request", "body": body, "more_body": False}
+            await asyncio.Event().wait()  # who hangs up is seen below
+            raise AssertionError
+
+        work = asyncio.current_task()
+        assert work is not None
+        watch = asyncio.ensure_future(_cancel_when_gone(work, call, receive))
+        try:
+            await self._app(call.scope, replay, call.send)
+        except asyncio.CancelledError:
+            if not call.gone:
+                raise
+            work.uncancel()
+            raise _GoneError from None
+        finally:
+            watch.cancel()
+
+
+async def _cancel_when_gone(work: asyncio.Task[Any], call: _Call, receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    if not call.done:  # else it is told of the end of the answer
+        call.gone = True
+        work.cancel()
+
+
+class _Call:
+    """One request on its way: its ids, its answer, its line in the log."""
+
+    def __init__(self, scope: Scope, headers: dict[bytes, bytes], send: Send, patience: float) -> None:
+        self.scope = scope
+        self.status = 0
+        self.gone = self.done = False
+        self._send = send
+        self._patience = patience
+        self._started = time.monotonic()
+        given = headers.get(b"x-request-id", b"")
+        self.request_id = given.decode() if _ID.match(given) else uuid4().hex
+        self.trace_id = _trace_id(headers)
+        scope.setdefault("state", {})
+        scope["state"] |= {"request_id": self.request_id, "trace_id": self.trace_id, "caller": None}
+
+    async def send(self, message: Message) -> None:
+        """Pass a part of the answer on; a client that does not take it is given up."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            ours = [(b"x-request-id", self.request_id.encode()), (b"x-trace-id", self.trace_id.encode())]
+            message = {**message, "headers": [*message.get("headers", ()), *ours]}
+        elif not message.get("more_body", False):
+            self.done = True
+        async with asyncio.timeout(self._patience):
+            await self._send(message)
+
+    async def fail(self, failure: ApiError) -> None:
+        """Answer with a failure, unless an answer has begun."""
+        if self.status:
+            return
+        body = orjson.dumps(failure.body())
+        headers = [(name.encode(), value.encode()) for name, value in failure.headers.items()]
+        headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await self.send({"type": "http.response.start", "status": failure.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})
+
+    def tell(self) -> None:
+        """The line in the log; a probe's is for those who look closely."""
+        level = logging.DEBUG if self.scope["path"] == "/health" else logging.INFO
+        if logger.isEnabledFor(level):
+            elapsed = (time.monotonic() - self._started) * 1000
+            told = (self.scope["method"], self.scope["path"], self.status, elapsed)
+            extra = {"fw_caller": self.scope["state"]["caller"], "fw_request_id": self.request_id}
+            logger.log(level, "%s %s: %d in %.1f ms", *told, extra=extra)
+
+
+def _trace_id(headers: dict[bytes, bytes]) -> str:
+    parent = _TRACEPARENT.match(headers.get(b"traceparent", b""))
+    if parent:
+        return parent[1].decode()
+    given = headers.get(b"x-trace-id", b"")
+    return given.decode() if _ID.match(given) else uuid4().hex

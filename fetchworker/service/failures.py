@@ -1,0 +1,135 @@
+"""What a failed call answers: ``{type, message, context}``, and the one table of types and statuses (pure).
+
+docs/api.md has the table too; a test compares them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+
+from fetchworker.errors import FetchworkerError, OutcomeError, RedisUnavailableError
+from fetchworker.telemetry.redaction import redact
+
+#: type → status. A type means one thing, whatever route it comes from
+STATUSES: dict[str, int] = {
+    "VALIDATION_ERROR": 400,
+    "UNAUTHENTICATED": 401,
+    "FORBIDDEN": 403,
+    "EGRESS_DENIED": 403,
+    "ROBOTS_DENIED": 403,
+    "NOT_FOUND": 404,
+    "NOT_FOUND_UPSTREAM": 404,
+    "METHOD_NOT_ALLOWED": 405,
+    "REQUEST_TIMEOUT": 408,
+    "CONFLICT": 409,
+    "SESSION_BUSY": 409,
+    "SESSION_LOST": 409,
+    "PAYLOAD_TOO_LARGE": 413,
+    "UNSUPPORTED_MEDIA_TYPE": 415,
+    "OVERLOADED": 429,
+    "RATE_LIMITED": 429,
+    "HEADERS_TOO_LARGE": 431,
+    "INTERNAL_ERROR": 500,
+    "FETCH_ERROR": 502,
+    "CONTRACT_ERROR": 502,
+    "UPSTREAM_BLOCKED": 503,
+    "PROXY_EXHAUSTED": 503,
+    "SESSION_EXHAUSTED": 503,
+    "DEADLINE": 504,
+}
+#: context that an answer may have, in this order; evidence from a page stays in the log
+_TOLD = (
+    "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
+    "layer", "reason", "limit", "retry_after", "allowed", "scope", "session_id",
+)  # fmt: skip
+
+
+class Failure(BaseModel):
+    """The body of every answer that is none of 2xx."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str = Field(description="what went wrong, one of a fixed list", examples=["UPSTREAM_BLOCKED"])
+    message: str = Field(description="the same in words", examples=["blocked (datadome: …) after 4 tries"])
+    context: dict[str, Any] = Field(
+        description="site, operation, outcome, vendor, attempts, elapsed_ms, as far as they are known",
+        examples=[{"site": "fetch", "outcome": "blocked", "vendor": "datadome", "attempts": 4, "elapsed_ms": 5120.3}],
+    )
+
+
+class ApiError(Exception):
+    """Ends a call with a failure of the table."""
+
+    def __init__(self, type: str, message: str, *, headers: dict[str, str] | None = None, **context: Any) -> None:  # noqa: A002
+        super().__init__(message)
+        self.type = type
+        self.status = STATUSES[type]
+        self.message = message
+        self.context = context
+        self.headers = headers or {}
+
+    def body(self) -> dict[str, Any]:
+        """The answer's JSON."""
+        context = {name: self.context[name] for name in _TOLD if self.context.get(name) is not None}
+        return {"type": self.type, "message": redact(self.message), "context": context}
+
+
+def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
+    """The failure that an error of a call amounts to."""
+    match error:
+        case ApiError():
+            return error
+        case OutcomeError():
+            return ApiError(error.error_type, error.message, **error.context)
+        case RedisUnavailableError():
+            return ApiError("INTERNAL_ERROR", error.message)
+        case FetchworkerError():
+            return _ours(error)
+        case TimeoutError():
+            return ApiError("DEADLINE", "the call's time is over")
+        case DownloadCancelledError() if " larger than " in str(error) or "max size" in str(error):
+            return ApiError("PAYLOAD_TOO_LARGE", str(error))
+        case IgnoreRequest():
+            return _ignored(error)
+        case asyncio.CancelledError():
+            return ApiError("INTERNAL_ERROR", "the service was ended before the call was done")
+        case _ if isinstance(error, _TRANSPORT):
+            return ApiError("FETCH_ERROR", f"{type(error).__name__}: {error}", reason=_REASONS.get(type(error)))
+        case _:
+            return ApiError("INTERNAL_ERROR", f"an error of our own ({type(error).__name__}); the log has it")
+
+
+_TRANSPORT = (
+    CannotResolveHostError, DownloadCancelledError, DownloadConnectionRefusedError, DownloadFailedError,
+    DownloadTimeoutError, OSError,
+)  # fmt: skip
+_REASONS: dict[type[BaseException], str] = {
+    CannotResolveHostError: "name",
+    DownloadConnectionRefusedError: "connect",
+    DownloadTimeoutError: "timeout",
+}
+
+
+def _ours(error: FetchworkerError) -> ApiError:
+    kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"
+    return ApiError(kind, error.message, **error.context)
+
+
+def _ignored(error: BaseException) -> ApiError:
+    text = str(error)
+    if "robots.txt" in text:
+        return ApiError("ROBOTS_DENIED", "the site's robots.txt forbids it, and the site's entry says to obey it")
+    if "exceeded DOWNLOAD_MAXSIZE" in text or "larger than" in text:
+        return ApiError("PAYLOAD_TOO_LARGE", text)
+    return ApiError("FETCH_ERROR", text or type(error).__name__)

@@ -1,0 +1,66 @@
+"""Sessions as calls use them: a named one for itself, a leased one by its token."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fetchworker.errors import LeaseLostError
+from fetchworker.middlewares.pooled import LEG, SCOPE
+from fetchworker.service.failures import ApiError
+from fetchworker.sessions.pool import Lease
+from fetchworker.sessions.poolkeys import jar_of
+from fetchworker.sessions.remote import RemoteLeases
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fetchworker.runtime import Runtime
+
+
+class Held(NamedTuple):
+    """The session that a call names, and the token of the lease that holds it, if it is one of the pool."""
+
+    name: str
+    lease: str | None = None
+
+
+@asynccontextmanager
+async def session_of(runtime: Runtime, held: Held | None, *, seconds: float) -> AsyncIterator[dict[str, Any]]:
+    """The meta by which requests have the session that a call names, which is nobody else's meanwhile.
+
+    Args:
+        runtime: of the site.
+        held: the session; None: the call names none.
+        seconds: how long to wait for a session that somebody else uses.
+
+    Raises:
+        LeaseLostError: the lease is over.
+        SessionBusyError: another process has had the session all the time.
+        ApiError: a pooled session without its lease.
+    """
+    if held is None:
+        yield {}
+        return
+    name, token = held
+    if token is None:
+        if jar_of(name) is not None:
+            raise ApiError("VALIDATION_ERROR", "session_id: a session of the pool needs its lease", fields=["lease"])
+        async with _alone(runtime, name, seconds):
+            yield {"fw_session": name}
+        return
+    if Lease.of(token).session_id != name:
+        raise LeaseLostError(f"the lease is not that of session {name!r}")
+    async with RemoteLeases(runtime.leases).borrowed(token) as mine:
+        pooled = runtime.config.pool is not None
+        yield {"fw_session": name, **({SCOPE: mine.owner, LEG: True} if pooled else {})}
+
+
+@asynccontextmanager
+async def _alone(runtime: Runtime, name: str, seconds: float) -> AsyncIterator[None]:
+    """Among processes too, where there may be others: those that were given the same Redis."""
+    if runtime.environment.redis_url is None:
+        yield
+        return
+    async with runtime.leases.exclusive(name, wait=seconds):
+        yield

@@ -1,0 +1,123 @@
+"""What ``POST /fetch`` takes. Types are strict: ``"false"`` is no boolean and ``"5"`` no number."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from fetchworker.contracts import Destination  # noqa: TC001  # pydantic needs them
+from fetchworker.service.failures import ApiError
+from fetchworker.spiders.fetch import FetchParams, Method
+
+_LONGEST = 8192
+SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
+Url = Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST)]
+Status = Annotated[int, Field(ge=100, le=599)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+
+class Expect(_Strict):
+    """What must hold of the answer, or the call fails with CONTRACT_ERROR."""
+
+    status: list[Status] = Field(
+        default=[],
+        max_length=32,
+        description="statuses that are as good as 200: their answers are handed over (but for refusals), others fail",
+        examples=[[200, 404]],
+    )
+    marker: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = Field(
+        default=None, description="text that the body must contain", examples=["</html>"]
+    )
+
+
+class FetchBody(_Strict):
+    """One fetch: the way a browser would, through the site's proxies, told apart from refusals, and tried again."""
+
+    url: Url = Field(description="http or https address", examples=["https://example.com/"])
+    method: Method = "GET"
+    headers: dict[str, str] = Field(default={}, description="headers beside those of the browser")
+    body: str | None = Field(default=None, description="text to send")
+    body_base64: str | None = Field(default=None, description="bytes to send")
+    json_: Any = Field(default=None, alias="json", description="a value to send as JSON")
+    cookies: dict[str, str] = Field(default={}, description="cookies beside those of the session")
+    destination: Destination = Field(default="navigate", description="what the browser would be doing")
+    referer: Annotated[str, StringConstraints(max_length=_LONGEST)] | None = None
+    session_id: SessionId | None = Field(
+        default=None, description="keeps cookies and exit under this name; calls on one name come one after the other"
+    )
+    lease: Annotated[str, StringConstraints(max_length=256)] | None = Field(
+        default=None, description="the token of the lease that holds session_id"
+    )
+    site: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}$")] = Field(
+        default="fetch", description="whose entry of sites.yaml, rules and sessions hold"
+    )
+    country: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$")] | None = Field(
+        default=None, description="where the exit has to be, ISO 3166-1"
+    )
+    proxy: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = Field(
+        default=None, description="a tier of proxies by its configured name, never an address"
+    )
+    render: bool = Field(default=False, description="whether a browser has to run the page's scripts")
+    timeout: Annotated[float, Field(gt=0, le=3600)] | None = Field(
+        default=None, description="seconds for the whole call, all tries and waits included"
+    )
+    max_bytes: Annotated[int, Field(ge=1, le=1 << 30)] | None = Field(
+        default=None, description="bytes of the decoded body at most"
+    )
+    follow_redirects: bool = True
+    retries: Annotated[int, Field(ge=0, le=20)] | None = Field(
+        default=None, description="tries after the first one (default: the site's)"
+    )
+    expect: Expect = Expect()
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        given = [name for name in ("body", "body_base64", "json_") if name in self.model_fields_set]
+        if len(given) > 1:
+            raise ValueError("give one of body, body_base64 and json")
+        if self.lease is not None and self.session_id is None:
+            raise ValueError("lease belongs to a session_id")
+        return self
+
+    def params(self) -> FetchParams:
+        """The same as arguments of the fetch spider.
+
+        Raises:
+            ApiError: an address, header or body that cannot be.
+        """
+        headers, body = self.headers, self.body
+        if "json_" in self.model_fields_set:
+            body = orjson.dumps(self.json_).decode()
+            if not any(name.lower() == "content-type" for name in headers):
+                headers = {**headers, "Content-Type": "application/json"}
+        values = {"url": self.url, "method": self.method, "headers": headers, "cookies": self.cookies, "body": body}
+        rest = {"body_base64": self.body_base64, "destination": self.destination, "referer": self.referer}
+        try:
+            return FetchParams.model_validate(values | rest)
+        except ValidationError as exc:
+            raise invalid(exc) from None
+
+
+def read_body(model: type[BaseModel], body: bytes) -> Any:
+    """The model of a request's body.
+
+    Raises:
+        ApiError: VALIDATION_ERROR, naming the fields.
+    """
+    try:
+        return model.model_validate_json(body or b"{}")
+    except ValidationError as exc:
+        raise invalid(exc) from None
+
+
+def invalid(error: ValidationError) -> ApiError:
+    """The failure that names each field that is wrong, and never shows its value."""
+    found = error.errors(include_url=False, include_input=False)
+    told = [(".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")) for one in found]
+    message = "; ".join(f"{name}: {what}" if name else what for name, what in told)
+    return ApiError("VALIDATION_ERROR", message, fields=[name for name, _ in told if name] or None)

@@ -1,0 +1,204 @@
+"""``GET /{site}/{operation}`` (``POST`` where the site says so): made of the spiders' operations."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+
+import orjson
+from fastapi import APIRouter, Request
+from starlette.responses import Response  # FastAPI reads it
+
+from fetchworker.service.calls import run_operation
+from fetchworker.service.callsessions import check_name
+from fetchworker.service.failures import ApiError
+from fetchworker.service.leasing import Held
+from fetchworker.service.responses import Lines, failures, json_response, to_json
+from fetchworker.service.siteschema import described, item_schema
+from fetchworker.sessions import check_session_id
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from fetchworker.items import Item
+    from fetchworker.service.state import Service
+    from fetchworker.spiders.base import SiteSpider
+    from fetchworker.spiders.operation import Operation, Started
+
+NDJSON = "application/x-ndjson"
+#: parameters that are the service's own, beside those of the operation
+OWN = ("session_id", "lease", "timeout")
+_SCALARS: set[type] = {bool, int, float}
+_BOOLEANS = {"true": True, "false": False}
+
+
+def sites_router(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> APIRouter:
+    """The routes of all sites."""
+    router = APIRouter()
+    for site, spider in spiders.items():
+        for operation in spider.operations.values():
+            _add(router, service, site, spider, operation)
+    return router
+
+
+def _add(router: APIRouter, service: Service, site: str, spider: type[SiteSpider], operation: Operation) -> None:
+    async def route(request: Request) -> Response:
+        values = await _given(request, operation)
+        if request.method == "POST":
+            return await service.idempotency.once(request, lambda: _serve(service, request, site, operation, values))
+        return await _serve(service, request, site, operation, values)
+
+    router.add_api_route(
+        f"/{site}/{operation.name}",
+        route,
+        methods=[spider.verb],
+        tags=[site],
+        summary=operation.summary.rstrip("."),
+        operation_id=f"{site}_{operation.name}",
+        response_class=Response,
+        responses={
+            200: {"description": "items", "content": {"application/json": {"schema": item_schema()}, NDJSON: {}}},
+            **failures(),
+        },
+        openapi_extra=described(operation, spider.verb),
+    )
+
+
+# ── arguments ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _given(request: Request, operation: Operation) -> dict[str, Any]:
+    """The arguments of a request: the query of a GET, the JSON object of a POST."""
+    if request.method == "POST":
+        return _from_body(await request.body(), operation)
+    values: dict[str, Any] = {}
+    for name, value in request.query_params.multi_items():
+        if name in values:
+            raise ApiError("VALIDATION_ERROR", f"{name}: given twice", fields=[name])
+        values[name] = _boolean(name, value) if _kinds(operation, name) == {bool} else value
+    return values
+
+
+def _boolean(name: str, value: str) -> bool:
+    if value not in _BOOLEANS:
+        raise ApiError("VALIDATION_ERROR", f"{name}: true or false is expected", fields=[name])
+    return _BOOLEANS[value]
+
+
+def _from_body(body: bytes, operation: Operation) -> dict[str, Any]:
+    try:
+        values = orjson.loads(body or b"{}")
+    except orjson.JSONDecodeError:
+        raise ApiError("VALIDATION_ERROR", "the body is no JSON") from None
+    if not isinstance(values, dict):
+        raise ApiError("VALIDATION_ERROR", "the body has to be a JSON object")
+    for name, value in values.items():
+        kinds = _kinds(operation, name)
+        if kinds and kinds <= _SCALARS and isinstance(value, str | bool) and type(value) not in kinds:
+            told = " or ".join(sorted(kind.__name__ for kind in kinds))
+            message = f"{name}: {told} is expected, not {type(value).__name__}"
+            raise ApiError("VALIDATION_ERROR", message, fields=[name])
+    return values
+
+
+def _kinds(operation: Operation, name: str) -> set[type]:
+    """The plain types that a field takes."""
+    info = operation.params.model_fields.get(name)
+    return _plain(info.annotation) - {NoneType} if info is not None else set()
+
+
+def _plain(annotation: Any) -> set[Any]:
+    origin = get_origin(annotation)
+    if origin is Union or type(annotation).__name__ == "UnionType":
+        return {kind for one in get_args(annotation) for kind in _plain(one)}
+    return {origin or annotation}
+
+
+# ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _serve(
+    service: Service, request: Request, site: str, operation: Operation, values: dict[str, Any]
+) -> Response:
+    own = {name: values.pop(name) for name in OWN if name in values}
+    timeout = service.time_for(_seconds(own.get("timeout")))
+    held = _held(own)
+    if held is not None and held.lease is None:
+        values["session"] = held.name
+    served, _ = await service.crawlers.get(site)
+    started = served.resolver.arguments({**values, "operation": operation.name})
+    assert served.runtime
+    served.check_call(started.call, served.runtime.config)
+    items = _items(service, request, site, started, timeout=timeout, held=held)
+    if NDJSON in request.headers.get("accept", ""):
+        return await _streamed(items)
+    return await _collected(items)
+
+
+def _held(own: dict[str, Any]) -> Held | None:
+    name, lease = own.get("session_id"), own.get("lease")
+    if name is None and lease is not None:
+        raise ApiError("VALIDATION_ERROR", "lease: belongs to a session_id", fields=["lease"])
+    if name is None:
+        return None
+    return Held(check_name(check_session_id(name)), None if lease is None else str(lease))
+
+
+def _seconds(given: Any) -> float | None:
+    if given is None:
+        return None
+    try:
+        seconds = float(given)
+    except (TypeError, ValueError):
+        seconds = 0.0
+    if not seconds > 0 or isinstance(given, bool):
+        raise ApiError("VALIDATION_ERROR", "timeout: a number of seconds is expected", fields=["timeout"])
+    return seconds
+
+
+async def _items(
+    service: Service,
+    request: Request,
+    site: str,
+    started: Started,
+    *,
+    timeout: float,  # noqa: ASYNC109  # the call's
+    held: Held | None,
+) -> AsyncGenerator[Item, None]:
+    name = started.call.operation
+    async with service.call(request, site=site, operation=name, timeout=timeout, session=held and held.name):
+        served, engine = await service.crawlers.get(site)
+        async with aclosing(run_operation(served, engine, started, held, seconds=timeout)) as items:
+            async for item in items:
+                yield item
+
+
+async def _collected(items: AsyncGenerator[Item, None]) -> Response:
+    found: list[Item] = []
+    try:
+        async for item in items:
+            found.append(item)  # noqa: PERF401  # those before an error count
+    except ApiError as exc:
+        if not found:
+            raise
+        return json_response(found, headers={"x-incomplete": exc.type})
+    return json_response(found)
+
+
+async def _streamed(items: AsyncGenerator[Item, None]) -> Response:
+    """Lines as the items come; the first one is waited for: a call that fails at once says so by its status."""
+    first = await anext(items, None)
+
+    async def lines() -> AsyncGenerator[bytes, None]:
+        try:
+            if first is not None:
+                yield to_json(first) + b"\n"
+            async for item in items:
+                yield to_json(item) + b"\n"
+        except ApiError as exc:
+            yield to_json({"error": exc.body()}) + b"\n"
+        finally:
+            await items.aclose()
+
+    return Lines(lines(), NDJSON)

@@ -1,0 +1,74 @@
+"""From the configuration to a running service."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy.spiderloader import get_spider_loader
+
+from fetchworker.download.profiles import profile_names
+from fetchworker.download.trust import ca_bundle
+from fetchworker.errors import ConfigError
+from fetchworker.runtime import check_state_dir, load_configuration
+from fetchworker.service.app import make_app
+from fetchworker.service.callers import Callers, load_keys
+from fetchworker.service.crawlers import Crawlers
+from fetchworker.service.idempotency import Idempotency, LocalAnswers, RedisAnswers
+from fetchworker.service.redislink import RedisLink
+from fetchworker.service.server import run
+from fetchworker.service.state import DEFAULT, Service
+from fetchworker.sites import check_profiles
+from fetchworker.spiders.base import SiteSpider
+from fetchworker.telemetry.scrapylog import set_up
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.settings import BaseSettings
+
+    from fetchworker.service.idempotency import Answers
+
+logger = logging.getLogger(__name__)
+
+
+def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> int:
+    """Serve until a signal comes; the exit code.
+
+    Raises:
+        ConfigError: naming what is wrong, where, and what to write.
+    """
+    set_up(settings)
+    environment, sites = load_configuration(settings)
+    check_profiles(sites, profile_names())
+    check_state_dir(environment)
+    ca_bundle(environment)
+    callers = Callers(load_keys(environment))
+    if not len(callers) and not is_loopback(host):
+        raise ConfigError(
+            f"--host {host}: an address that others can reach needs API keys; make one with `scrapy serve --new-key "
+            "NAME`, put its entry into a file as a JSON list, and name that in FETCHWORKER_SERVE_KEYS_FILE"
+        )
+    spiders = _spiders(settings, [*sites, *([] if DEFAULT in sites else [DEFAULT])])
+    link = RedisLink(environment)
+    answers: Answers = LocalAnswers() if stateless else RedisAnswers(link.get)
+    once = Idempotency(answers, longest=environment.serve_timeout_max)
+    crawlers = Crawlers(settings, spiders)  # type: ignore[arg-type]  # Scrapy's settings are these
+    service = Service(environment, sites, crawlers, callers, once, link, stateless=stateless)
+    routed = {} if stateless else {site: spider for site, spider in spiders.items() if site != DEFAULT}
+    return run(make_app(service, routed), service, host=host, port=port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen at can be reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _spiders(settings: BaseSettings, names: list[str]) -> Mapping[str, type[SiteSpider]]:
+    loader = get_spider_loader(settings)
+    found = {name: loader.load(name) for name in names}
+    return {name: spider for name, spider in found.items() if issubclass(spider, SiteSpider)}

@@ -1,0 +1,196 @@
+"""What a pool of sessions is, wherever it is kept: its numbers, its leases, and what a back end does.
+
+A pooled session is an ordinary stored session (:mod:`fetchworker.sessions.store`) that the pool gives to one holder at
+a time. The back ends are :class:`~fetchworker.sessions.poolredis.RedisPool`, which all workers of a site share, and
+:class:`~fetchworker.sessions.poolmemory.MemoryPool` for a process by itself; most code wants
+:class:`~fetchworker.sessions.leases.SessionPool` on top of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+import orjson
+
+from fetchworker.errors import ConfigError, LeaseLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fetchworker.sessions.poolrules import Prefer
+
+#: seconds for which it is known which session an owner had, after its lease is over
+AFFINITY = 3600.0
+#: seconds for which a worker's numbers hold without being said again
+WORKER_SPAN = 90.0
+
+Fresh = Literal["either", "new", "used"]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTerms:
+    """The numbers of a pool; times in seconds, None: no limit. docs/configuration.md explains each."""
+
+    min_idle: int = 0
+    max_idle: int = 20
+    max_total: int = 100
+    concurrency: int | None = None
+    cooldown: float = 0.0
+    max_uses: int | None = None
+    max_age: float | None = None
+    prefer: Prefer = "best"
+    quarantine: float = 600.0
+    blocks: int = 3
+    lease: float = 60.0
+    hold: float = 300.0
+    wait: float = 30.0
+
+    def shared(self) -> str:
+        """Those that all workers have to agree on, as JSON."""
+        own = ("lease", "hold", "wait")
+        return orjson.dumps(
+            {name: value for name, value in asdict(self).items() if name not in own}, option=orjson.OPT_SORT_KEYS
+        ).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A session in one hand. ``new``: it has no stored record yet. ``number`` grows with every lease of the site."""
+
+    session_id: str
+    number: int
+    new: bool = False
+
+    @property
+    def token(self) -> str:
+        """The lease as text, for holders that are elsewhere: :meth:`of` reads it."""
+        return f"{self.session_id}~{self.number}"
+
+    @classmethod
+    def of(cls, token: str) -> Lease:
+        """The lease that a token stands for.
+
+        Raises:
+            LeaseLostError: it is no token.
+        """
+        session_id, _, number = token.rpartition("~")
+        if not session_id or not number.isascii() or not number.isdigit():
+            raise LeaseLostError("this is no token of a lease")
+        return cls(session_id, int(number))
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The answer to a question for a session: a lease, or the seconds after which to ask again.
+
+    ``dropped`` are sessions whose records are of no more use.
+    """
+
+    lease: Lease | None
+    wait: float = 0.0
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a pooled session stands; times are POSIX seconds, None where there is none. No secret is in it."""
+
+    id: str
+    jar: str
+    state: Literal["idle", "resting", "quarantined", "leased"]
+    created_at: float
+    used_at: float
+    uses: int
+    score: int
+    blocks: int = 0
+    until: float | None = None
+    owner: str | None = None
+    reason: str | None = None
+    reason_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many sessions a jar has."""
+
+    idle: int
+    resting: int
+    total: int
+
+
+@runtime_checkable
+class PoolBackend(Protocol):
+    """What a back end does, of one site.
+
+    Every method raises RedisUnavailableError when nothing answers.
+    """
+
+    async def enter(self, worker: str, /) -> None:
+        """Say that this worker uses the pool, for :data:`WORKER_SPAN` seconds.
+
+        Raises:
+            ConfigError: another worker that lives uses it by other numbers; names the keys that differ.
+        """
+
+    async def leave(self, worker: str, /) -> None:
+        """The worker uses the pool no longer."""
+
+    async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:
+        """Lease the next session of a jar; the same owner gets the one that it has, and older tokens of it are void."""
+
+    async def aim(self, owner: str, session_id: str, /) -> None:
+        """Let the owner's next :meth:`take` give this session, if it is idle then."""
+
+    async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
+        """Give a session back: whether the lease counted, and sessions whose records are of no more use."""
+
+    async def quarantine(self, lease: Lease, reason: str, /, *, seconds: float | None = None) -> tuple[bool, bool]:
+        """Take a session out of use: whether the lease counted, and whether the session is dropped.
+
+        ``seconds`` None: as the terms say; 0: it is dropped. A lease whose number is 0 stands for any holder.
+        """
+
+    async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
+        """Hold leases for another ``terms.lease`` seconds: which of them counted."""
+
+    async def lock(self, session_id: str, owner: str, /) -> Taken:
+        """Have a named session to oneself for ``terms.lease`` seconds; the same owner gets it again."""
+
+    async def keep(self, lease: Lease, /) -> bool:
+        """Hold a lock for another ``terms.lease`` seconds; whether it counted."""
+
+    async def unlock(self, lease: Lease, /) -> bool:
+        """Give a lock back; whether it counted."""
+
+    async def counts(self, jar: str, /) -> Counts:
+        """How many sessions a jar has."""
+
+    async def standings(self) -> list[Standing]:
+        """All sessions, by jar and age. For people, not for each request."""
+
+    async def totals(self) -> dict[str, int]:
+        """What was made, dropped, quarantined and lapsed so far."""
+
+
+def conflict(site: str, ours: PoolTerms, theirs: str, worker: str) -> ConfigError:
+    """The error for numbers that another worker does not have."""
+    try:
+        other = dict(orjson.loads(theirs))
+    except (orjson.JSONDecodeError, TypeError, ValueError):
+        other = {}
+    mine = orjson.loads(ours.shared())
+    differing = [
+        f"sites.{site}.pool.{name} is {_said(mine.get(name))} here and {_said(other.get(name))} there"
+        for name in sorted(mine.keys() | other.keys())
+        if mine.get(name) != other.get(name)
+    ]
+    told = "; ".join(differing) or f"sites.{site}.pool differs"
+    return ConfigError(
+        f"{told}: worker {worker} uses the pool of {site} in this Redis by other numbers; give all workers of the site "
+        f"the same ones, or end the others and wait {WORKER_SPAN:g} s"
+    )
+
+
+def _said(value: object) -> str:
+    return "unset" if value is None else str(value)

@@ -1,0 +1,83 @@
+"""Names in the pool of a site, and the Redis keys it lives under.
+
+All keys have the tag ``{<site>}``, like the stored sessions of the site (``fw:session:{<site>}:…``): one slot of a
+Redis Cluster. Times are microseconds of Redis's clock.
+
+==================================== ==================================================================================
+``fw:pool:{<site>}``                 hash: ``fence`` (the last token), ``terms`` (JSON, by which all workers use the
+                                     pool), counters ``made``, ``dropped``, ``quarantined``, ``lapsed``
+``fw:pool:{<site>}:workers``         zset, worker → until when it is heard of
+``fw:pool:{<site>}:jars``            set of the jars
+``fw:pool:{<site>}:leases``          zset, session → until when its lease counts
+``fw:pool:{<site>}:idle:<jar>``      zset, session → order, the next one first
+``fw:pool:{<site>}:rest:<jar>``      zset, session → when it may be used again
+``fw:pool:{<site>}:born:<jar>``      zset, session → when it was made
+``fw:pool:{<site>}:s:<session>``     hash: ``jar``, ``born``, ``used``, ``score`` (0 to 1000), ``uses``, ``blocks``;
+                                     of a leased one ``token``, ``owner``, ``holder``, ``since``; of one that was in
+                                     quarantine ``reason``, ``at``, ``until``
+``fw:pool:{<site>}:o:<owner>``       string, expires: the session that the owner has or had
+``fw:pool:{<site>}:lock:<session>``  hash, expires: ``owner`` and ``token`` of who has a named session to itself
+==================================== ==================================================================================
+
+No cookie, token of a page or address of a proxy is in any of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+
+from fetchworker.errors import ArgumentError
+from fetchworker.sessions.keys import check_session_id
+
+PREFIX = "fw:pool"
+#: the jar of operations that name none
+MAIN = "main"
+
+_JAR = re.compile(r"[a-z0-9_]{1,24}\Z")
+_OURS = re.compile(r"pool\.([a-z0-9_]{1,24})\.[0-9a-f]{16}\Z")
+
+
+def head_key(site: str) -> str:
+    """The head of a site's pool: what all other keys begin with.
+
+    Raises:
+        ArgumentError: the site has characters that names may not have.
+    """
+    return f"{PREFIX}:{{{check_session_id(site)}}}"
+
+
+def lock_key(site: str, session_id: str) -> str:
+    """The lock of a named session."""
+    return f"{head_key(site)}:lock:{check_session_id(session_id)}"
+
+
+def check_jar(jar: str) -> str:
+    """``jar``, if a jar may be called so.
+
+    Raises:
+        ArgumentError: it may not.
+    """
+    if not isinstance(jar, str) or not _JAR.match(jar):
+        raise ArgumentError(f"jar {jar!r}: 1 to 24 of the characters a-z 0-9 _ are allowed")
+    return jar
+
+
+def tier_jar(jar: str, tier: str | None) -> str:
+    """The jar of those sessions whose exits are of a tier above the first; of the first one (None) it is ``jar``."""
+    if tier is None:
+        return jar
+    name = f"{jar}_{tier.lower()}"
+    return name if _JAR.match(name) else f"{jar[:11]}_{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}"
+
+
+def new_id(jar: str) -> str:
+    """A name for a pooled session, never used before."""
+    return f"pool.{check_jar(jar)}.{secrets.token_hex(8)}"
+
+
+def jar_of(session_id: str) -> str | None:
+    """The jar of a pooled session; None for a session that somebody named."""
+    found = _OURS.match(session_id)
+    return found[1] if found else None

@@ -1,0 +1,215 @@
+"""The pool of a site in Redis: one script call to take a session, one to give it back. Keys: see ``poolkeys``."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import ClusterDownError, ConnectionError, RedisError, TimeoutError  # noqa: A004 - redis's names
+
+from fetchworker.errors import RedisUnavailableError, SessionError
+from fetchworker.redis import script
+from fetchworker.sessions.keys import check_session_id
+from fetchworker.sessions.pool import AFFINITY, WORKER_SPAN, Counts, Lease, PoolTerms, Standing, Taken, conflict
+from fetchworker.sessions.poolkeys import check_jar, head_key, lock_key, new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fetchworker.redis import Client, Script
+    from fetchworker.sessions.pool import Fresh
+
+_FRESH = {"either": "0", "new": "1", "used": "2"}
+_TOTALS = ("made", "dropped", "quarantined", "lapsed")
+
+
+class RedisPool:
+    """See :class:`~fetchworker.sessions.pool.PoolBackend`. Redis's clock is the only one; commands of Redis 6.2 only.
+
+    Args:
+        redis: the client, which stays the caller's.
+        site: whose pool it is.
+        terms: its numbers.
+
+    Attributes:
+        head: what all its keys begin with.
+    """
+
+    def __init__(self, redis: Client, site: str, terms: PoolTerms) -> None:
+        self._redis = redis
+        self._site = site
+        self.terms = terms
+        self.head = head_key(site)
+        self._take = _script(redis, "take")
+        self._put = _script(redis, "put")
+        self._quarantine = _script(redis, "quarantine")
+        self._extend = _script(redis, "extend")
+        self._enter = script(redis, _text("pool_enter"))
+        self._lock = script(redis, _text("lock"))
+
+    async def enter(self, worker: str, /) -> None:
+        """See the protocol."""
+        with _translated("enter the pool"):
+            found = await self._enter([self.head], [worker, self.terms.shared(), _micro(WORKER_SPAN)])
+        if found:
+            raise conflict(self._site, self.terms, _text_of(found[0]), _text_of(found[1]))
+
+    async def leave(self, worker: str, /) -> None:
+        """See the protocol."""
+        with _translated("leave the pool"):
+            await self._enter([self.head], [worker, "", 0])
+
+    async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:
+        """See the protocol."""
+        terms = self.terms
+        limits = [terms.max_total, terms.concurrency or 0, terms.max_uses or 0, _micro(terms.max_age or 0)]
+        who = [check_jar(jar), check_session_id(owner), holder, new_id(jar)]
+        args = [*who, _micro(terms.lease), terms.prefer, *limits, _micro(AFFINITY), _FRESH[fresh]]
+        with _translated("lease a session"):
+            found = await self._take([self.head], args)
+        if not int(found[0]):
+            return Taken(None, int(found[1]) / 1e6, _names(found[2:]))
+        return Taken(Lease(_text_of(found[1]), int(found[2]), bool(int(found[3]))), dropped=_names(found[4:]))
+
+    async def aim(self, owner: str, session_id: str, /) -> None:
+        """See the protocol."""
+        key = f"{self.head}:o:{check_session_id(owner)}"
+        with _translated("choose a session"):
+            await self._redis.set(key, check_session_id(session_id), px=round(AFFINITY * 1000))
+
+    async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
+        """See the protocol."""
+        terms = self.terms
+        limits = [_micro(terms.cooldown), terms.max_idle, terms.max_uses or 0, _micro(terms.max_age or 0)]
+        with _translated("give a session back"):
+            found = await self._put([self.head], [lease.session_id, lease.number, good, bad, terms.prefer, *limits])
+        return bool(int(found[0])), _names(found[1:])
+
+    async def quarantine(self, lease: Lease, reason: str, /, *, seconds: float | None = None) -> tuple[bool, bool]:
+        """See the protocol."""
+        span = self.terms.quarantine if seconds is None else seconds
+        args = [lease.session_id, lease.number or "", reason[:200], _micro(span), self.terms.blocks]
+        with _translated("take a session out of use"):
+            found = int(await self._quarantine([self.head], args))
+        return found > 0, found > 1
+
+    async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
+        """See the protocol."""
+        if not leases:
+            return []
+        pairs = [part for lease in leases for part in (lease.session_id, lease.number)]
+        with _translated("extend leases"):
+            found = await self._extend([self.head], [_micro(self.terms.lease), *pairs])
+        return [bool(int(one)) for one in found]
+
+    async def lock(self, session_id: str, owner: str, /) -> Taken:
+        """See the protocol."""
+        good, number = await self._locks("take", session_id, owner, 0)
+        return Taken(Lease(session_id, number)) if good else Taken(None, number / 1000)
+
+    async def keep(self, lease: Lease, /) -> bool:
+        """See the protocol."""
+        return (await self._locks("keep", lease.session_id, "", lease.number))[0]
+
+    async def unlock(self, lease: Lease, /) -> bool:
+        """See the protocol."""
+        return (await self._locks("free", lease.session_id, "", lease.number))[0]
+
+    async def _locks(self, what: str, session_id: str, owner: str, number: int) -> tuple[bool, int]:
+        args = [what, owner, number, round(self.terms.lease * 1000)]
+        with _translated("lock a session"):
+            good, told = await self._lock([lock_key(self._site, session_id), self.head], args)
+        return bool(int(good)), int(told)
+
+    async def counts(self, jar: str, /) -> Counts:
+        """See the protocol."""
+        with _translated("count sessions"):
+            pipeline = self._redis.pipeline(transaction=False)
+            for kind in ("idle", "rest", "born"):
+                pipeline.zcard(f"{self.head}:{kind}:{check_jar(jar)}")
+            return Counts(*map(int, await pipeline.execute()))
+
+    async def standings(self) -> list[Standing]:
+        """See the protocol."""
+        with _translated("list sessions"):
+            seconds, micros = await self._redis.time() if not _is_cluster(self._redis) else await self._time()
+            jars = sorted(_text_of(jar) for jar in await self._redis.smembers(f"{self.head}:jars"))
+            return [one for jar in jars for one in await self._of_jar(jar, seconds * 1_000_000 + micros)]
+
+    async def _time(self) -> tuple[int, int]:
+        told: Any = await self._redis.execute_command("TIME", target_nodes=self._redis.get_random_node())  # type: ignore[union-attr]
+        return int(told[0]), int(told[1])
+
+    async def _of_jar(self, jar: str, now: int) -> list[Standing]:
+        ids = [_text_of(one) for one in await self._redis.zrange(f"{self.head}:born:{jar}", 0, -1)]
+        pipeline = self._redis.pipeline(transaction=False)
+        for one in ids:
+            pipeline.hgetall(f"{self.head}:s:{one}")
+            pipeline.zscore(f"{self.head}:leases", one)
+            pipeline.zscore(f"{self.head}:rest:{jar}", one)
+        found = await pipeline.execute() if ids else []
+        rows = zip(found[::3], found[1::3], found[2::3], strict=True)
+        return [_standing(one, jar, now, row) for one, row in zip(ids, rows, strict=True) if row[0]]
+
+    async def totals(self) -> dict[str, int]:
+        """See the protocol."""
+        with _translated("count sessions"):
+            found = await self._redis.hmget(self.head, list(_TOTALS))
+        return {name: int(value or 0) for name, value in zip(_TOTALS, found, strict=True)}
+
+
+def _standing(id_: str, jar: str, now: int, row: tuple[Any, Any, Any]) -> Standing:
+    fields, leased, rests = row
+    told = {_text_of(name): _text_of(value) for name, value in fields.items()}
+    until = leased if leased is not None else rests
+    quarantined = rests is not None and "until" in told and int(told["until"]) > now
+    state: Any = "leased" if leased is not None else "idle" if rests is None else "resting"
+    return Standing(
+        id=id_,
+        jar=jar,
+        state="quarantined" if quarantined else state,
+        created_at=int(told.get("born", 0)) / 1e6,
+        used_at=int(told.get("used", 0)) / 1e6,
+        uses=int(told.get("uses", 0)),
+        score=int(told.get("score", 0)),
+        blocks=int(told.get("blocks", 0)),
+        until=None if until is None else float(until) / 1e6,
+        owner=told.get("owner"),
+        reason=told.get("reason"),
+        reason_at=int(told["at"]) / 1e6 if "at" in told else None,
+    )
+
+
+def _script(redis: Client, name: str) -> Script:
+    return script(redis, _text("pool_lib") + _text(f"pool_{name}"))
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / "lua" / f"{name}.lua").read_text()
+
+
+def _is_cluster(redis: Client) -> bool:
+    return hasattr(redis, "get_random_node")
+
+
+def _names(found: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(_text_of(name) for name in found)
+
+
+def _text_of(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _micro(seconds: float) -> int:
+    return round(seconds * 1e6)
+
+
+@contextmanager
+def _translated(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except (ConnectionError, TimeoutError, ClusterDownError, OSError) as error:
+        raise RedisUnavailableError(f"no Redis to {doing}: {type(error).__name__}: {error}") from error
+    except RedisError as error:
+        raise SessionError(f"Redis refused to {doing}: {type(error).__name__}: {error}") from error

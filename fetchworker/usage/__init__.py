@@ -1,0 +1,22 @@
+"""What the wire has carried, for whom: counted, kept by day, held against budgets (docs/usage.md)."""
+
+from fetchworker.usage.keeper import INTERVAL, Keeper, Shelf
+from fetchworker.usage.ledger import DIRECT, NONE, OTHERS, UNJUDGED, Charge, Key, Ledger, Used, day_of
+from fetchworker.usage.spending import SiteSpending, Spending
+
+__all__ = [
+    "DIRECT",
+    "INTERVAL",
+    "NONE",
+    "OTHERS",
+    "UNJUDGED",
+    "Charge",
+    "Keeper",
+    "Key",
+    "Ledger",
+    "Shelf",
+    "SiteSpending",
+    "Spending",
+    "Used",
+    "day_of",
+]

@@ -1,0 +1,130 @@
+"""`scrapy sessions`: what there is, without a secret; drop, warm, refresh."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+
+import pytest
+from redis.asyncio import Redis
+
+from fetchworker.sessions import RedisSessionStore, Session
+from fetchworker.sessions.pool import PoolTerms
+from fetchworker.sessions.poolredis import RedisPool
+
+SECRET = "tell-nobody-4711"
+URL = "https://www.tiktok.com/"
+
+
+@pytest.fixture
+def stored(redis_server, project):
+    """A leased and a quarantined session of the pool, and a named one, all with secrets."""
+    project.env["FETCHWORKER_REDIS_URL"] = redis_server.url
+
+    async def fill():
+        async with Redis.from_url(redis_server.url) as client:
+            store, pool = RedisSessionStore(client, ttl=1000), RedisPool(client, "tiktok_shop", PoolTerms(blocks=9))
+            first = (await pool.take("main", "caller-1")).lease
+            second = (await pool.take("main", "caller-2")).lease
+            await pool.quarantine(second, "challenge (captcha)")
+            for name in (first.session_id, second.session_id, "ada"):
+                session = Session.fresh(
+                    name, "tiktok_shop", profile="chrome", proxy_id="p1", now=time.time(), stored=True
+                )
+                session.jar.set("ttwid", SECRET, url=URL, now=time.time())
+                session.tokens["msToken"] = SECRET
+                await store.save(session)
+            return first.session_id, second.session_id
+
+    return asyncio.run(fill())
+
+
+@pytest.fixture
+def run(project):
+    def sessions(*arguments, code=0):
+        done = project.scrapy("sessions", *arguments)
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        assert SECRET not in done.stdout + done.stderr
+        return done
+
+    return sessions
+
+
+def lines(done):
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_list_tells_how_sessions_stand(stored, run):
+    leased, quarantined = stored
+    found = {one["id"]: one for one in lines(run("list", "tiktok_shop", "--json"))}
+    assert set(found) == {leased, quarantined, "ada"}
+    assert (found[leased]["state"], found[leased]["owner"], found[leased]["uses"]) == ("leased", "caller-1", 1)
+    assert (found[quarantined]["state"], found[quarantined]["reason"]) == ("quarantined", "challenge (captcha)")
+    assert found[quarantined]["until"] > time.time()
+    assert found["ada"]["pooled"] is False
+    text = run("list", "tiktok_shop").stdout
+    assert "SESSION" in text
+    assert "challenge (captcha)" in text
+
+
+def test_list_of_nothing(redis_server, project, run):
+    project.env["FETCHWORKER_REDIS_URL"] = redis_server.url
+    assert run("list", "ebay", "linkedin").stdout == "no sessions of ebay, linkedin\n"
+
+
+def test_show_names_cookies_and_tokens_and_not_their_values(stored, run):
+    (ada,) = lines(run("show", "tiktok_shop", "ada", "--json"))
+    assert ada["cookies"] == [{"domain": "www.tiktok.com", "name": "ttwid"}]
+    assert (ada["tokens"], ada["profile"], ada["proxy"]) == (["msToken"], "chrome", "p1")
+    assert "ttwid" in run("show", "tiktok_shop", stored[0]).stdout
+    assert "has no session nobody" in run("show", "tiktok_shop", "nobody", code=2).stderr
+
+
+def test_drop_takes_sessions_out_of_store_and_pool(stored, run, redis_server):
+    leased, quarantined = stored
+    assert run("drop", "tiktok_shop", leased, "ada").stdout == "tiktok_shop: 2 dropped\n"
+    assert [one["id"] for one in lines(run("list", "tiktok_shop", "--json"))] == [quarantined]
+    assert "add --yes" in run("drop", "tiktok_shop", "--all", code=2).stderr
+    assert lines(run("drop", "tiktok_shop", "--all", "--yes", "--json"))[0]["dropped"] == [quarantined]
+    assert not list(redis_server.client().scan_iter("*pool*:s:*"))
+    assert run("drop", "tiktok_shop", "ada", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "write scrapy sessions list SITE"),
+        (("list",), "write scrapy sessions list SITE"),
+        (("burn", "ebay"), "write scrapy sessions list SITE"),
+        (("list", "ebai"), "did you mean 'ebay'?"),
+        (("show", "ebay"), "write scrapy sessions show SITE ID"),
+        (("warm", "ebay", "many"), "N from 1 to 10000"),
+        (("warm", "ebay"), "sites.ebay.pool is missing"),
+        (("warm", "linkedin", "--jar", "job"), "no jar 'job'; known: company, jobs, main"),
+        (("drop", "ebay"), "or --all"),
+    ],
+)
+def test_wrong_arguments_are_told(run, arguments, told):
+    assert told in run(*arguments, code=2).stderr
+
+
+@pytest.mark.slow
+def test_warm_makes_sessions_and_refresh_visits_again(calm, project, run, redis_server):
+    project.use(calm)
+    project.env["FETCHWORKER_REDIS_URL"] = redis_server.url
+    path = project.folder / "sites.yaml"
+    sites = json.loads(path.read_text())["sites"]
+    sites["tiktok_shop"] |= {"warmup": True, "pool": {"max_total": 2}}
+    path.write_text(json.dumps({"sites": sites}))
+    assert run("warm", "tiktok_shop", "2").stdout == "tiktok_shop: 2 warmed up\n"
+    made = lines(run("list", "tiktok_shop", "--json"))
+    assert [one["state"] for one in made] == ["idle", "idle"]
+    (first,) = lines(run("show", "tiktok_shop", made[0]["id"], "--json"))
+    assert first["cookies"]
+    assert "came free" in run("warm", "tiktok_shop", code=1).stderr, "there may be two"
+    assert lines(run("refresh", "tiktok_shop", made[0]["id"], "--json"))[0]["warmed"] == [made[0]["id"]]
+    (again,) = lines(run("show", "tiktok_shop", made[0]["id"], "--json"))
+    assert again["identity"] == first["identity"]
+    assert again["requests"] > first["requests"]

@@ -1,0 +1,100 @@
+"""How a service ends, how it lasts, and what is left of it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.service.conftest import LAB
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_told_to_end_it_fails_health_first_and_ends_what_is_under_way(make_service, sent, code):
+    with make_service("--stateless") as service, ThreadPoolExecutor(20) as threads:
+        calls = [threads.submit(service.fetch, f"{LAB}/slow?seconds=3") for _ in range(20)]
+        service.until(lambda health: health["in_flight"] == 20)
+        service.process.send_signal(sent)
+        service.until(lambda health: health["status"] == "draining")
+        assert service.get("/health").status_code == 503
+        assert service.fetch(f"{LAB}/").status_code == 200  # not all callers know yet
+        assert {call.result().status_code for call in calls} == {200}
+        assert service.process.wait(15) == code
+        with pytest.raises(httpx.ConnectError):
+            service.health()
+        assert "Traceback" not in service.log_text()
+
+
+def test_what_takes_longer_than_the_drain_is_cut(make_service, silent):
+    made = make_service(SHUTDOWN_DRAIN_SECONDS="1", FETCHWORKER_EGRESS_ALLOW="127.0.0.1")
+    with made as service, ThreadPoolExecutor(1) as threads:
+        call = threads.submit(service.fetch, silent.url, retries=0)
+        assert silent.came.acquire(timeout=15)
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(20) == -signal.SIGTERM
+        with pytest.raises(httpx.HTTPError):
+            call.result().raise_for_status()
+
+
+def test_a_second_signal_ends_it_at_once(make_service, silent):
+    made = make_service("--stateless", FETCHWORKER_EGRESS_ALLOW="127.0.0.1")
+    with made as service, ThreadPoolExecutor(1) as threads:
+        call = threads.submit(service.fetch, silent.url, retries=0)
+        assert silent.came.acquire(timeout=15)
+        service.process.send_signal(signal.SIGTERM)
+        service.until(lambda health: health["status"] == "draining")
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(10) == -signal.SIGTERM
+        with pytest.raises(httpx.HTTPError):
+            call.result()
+
+
+def test_a_port_that_is_taken(make_service, service):
+    with pytest.raises(RuntimeError, match="address already in use"):
+        make_service("--stateless", "--port", service.url.rpartition(":")[2]).__enter__()
+
+
+def test_many_calls_leave_nothing_behind(make_service, closed_to_robots):
+    """Memory and sockets are as before; benchmarks/service.py does the same with twenty thousand."""
+    allowed = make_service("--stateless", FETCHWORKER_EGRESS_ALLOW="127.0.0.1")
+    with allowed as service, service.client() as client:
+        process = psutil.Process(service.process.pid)
+
+        def some(count: int) -> tuple[int, int]:
+            for _ in range(count):
+                client.post("/fetch", json={"url": closed_to_robots}).raise_for_status()
+            return process.memory_info().rss, process.num_fds()
+
+        some(200)
+        before, fds = some(50)
+        after, fds_after = some(400)
+        assert after - before < 8 * 1024 * 1024
+        assert fds_after <= fds + 5
+
+
+def test_it_starts_anew_when_a_file_changes(tmp_path):
+    import sys
+    import threading
+
+    from fetchworker.service.reloading import run_again
+
+    source, runs = tmp_path / "part.py", tmp_path / "runs"
+    source.write_text("1")
+    script = f"import pathlib, time; p = pathlib.Path({str(runs)!r}); n = len(p.read_text()) if p.exists() else 0;"
+    script += "p.write_text('x' * (n + 1)); time.sleep(0 if n else 60); raise SystemExit(7 if n else 0)"
+
+    def change() -> None:
+        while not runs.exists() or not runs.read_text():
+            time.sleep(0.01)
+        source.write_text("22")
+
+    threading.Thread(target=change).start()
+    assert run_again([sys.executable, "-c", script], folder=tmp_path, tick=0.02) == 7
+    assert Path(runs).read_text() == "xx"

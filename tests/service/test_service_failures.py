@@ -1,0 +1,176 @@
+"""Every failure of the table, made on purpose."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+
+from fetchworker.errors import (
+    ArgumentError,
+    ContractError,
+    EgressDeniedError,
+    OutcomeError,
+    ProxyExhaustedError,
+    RedisUnavailableError,
+)
+from fetchworker.service.failures import STATUSES, ApiError, failure_of
+from tests.service.conftest import LAB, failure
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ArgumentError("x"), "VALIDATION_ERROR"),
+        (ContractError("a.b"), "CONTRACT_ERROR"),
+        (EgressDeniedError("x", layer="url", reason="loopback"), "EGRESS_DENIED"),
+        (OutcomeError("blocked", "x", vendor="akamai"), "UPSTREAM_BLOCKED"),
+        (OutcomeError("rate_limited", "x"), "RATE_LIMITED"),
+        (OutcomeError("gone", "x"), "NOT_FOUND_UPSTREAM"),
+        (OutcomeError("transient", "x"), "FETCH_ERROR"),
+        (OutcomeError("stale_contract", "x"), "CONTRACT_ERROR"),
+        (ProxyExhaustedError("x"), "PROXY_EXHAUSTED"),
+        (RedisUnavailableError("x"), "INTERNAL_ERROR"),
+        (CannotResolveHostError("x"), "FETCH_ERROR"),
+        (DownloadTimeoutError("x"), "FETCH_ERROR"),
+        (DownloadCancelledError("Received 9 bytes which is larger than download max size (3)"), "PAYLOAD_TOO_LARGE"),
+        (IgnoreRequest("<200 /> body (9 B) exceeded DOWNLOAD_MAXSIZE (3 B)"), "PAYLOAD_TOO_LARGE"),
+        (IgnoreRequest("Forbidden by robots.txt"), "ROBOTS_DENIED"),
+        (IgnoreRequest("max redirections reached"), "FETCH_ERROR"),
+        (TimeoutError(), "DEADLINE"),
+        (ValueError("secret"), "INTERNAL_ERROR"),
+    ],
+)
+def test_each_error_has_its_type(error, kind):
+    found = failure_of(error)
+    assert found.type == kind
+    assert found.status == STATUSES[kind]
+
+
+def test_a_failure_tells_no_evidence_of_pages_and_no_foreign_text():
+    body = failure_of(OutcomeError("blocked", "blocked", snippet="<b>page</b>", attempts=2)).body()
+    assert body["context"] == {"outcome": "blocked", "attempts": 2}
+    assert "secret" not in failure_of(ValueError("secret")).body()["message"]
+    assert "hunter2" not in ApiError("FETCH_ERROR", "http://user:hunter2@proxy.example:80 failed").body()["message"]
+
+
+pytestmark = pytest.mark.slow
+
+
+def test_egress_denied(service):
+    for url in ("http://127.0.0.1:6379/", "http://169.254.169.254/latest", "http://[::1]/", "http://2130706433/"):
+        response = service.fetch(url)
+        assert failure(response) == (403, "EGRESS_DENIED"), url
+    redirected = service.fetch(f"{LAB}/redirect-to?url=http://127.0.0.1:1/")
+    assert failure(redirected) == (403, "EGRESS_DENIED")
+
+
+def test_not_found_upstream_says_what_is_known(service):
+    response = service.fetch(f"{LAB}/status/404")
+    assert failure(response) == (404, "NOT_FOUND_UPSTREAM")
+    context = response.json()["context"]
+    assert (context["site"], context["operation"], context["outcome"], context["status"]) == (
+        "fetch",
+        "fetch",
+        "not_found",
+        404,
+    )
+    assert context["attempts"] == 1
+    assert context["elapsed_ms"] > 0
+
+
+def test_fetch_errors_after_so_many_tries_as_are_asked_for(service):
+    response = service.fetch(f"{LAB}/status/500", retries=1)
+    assert failure(response) == (502, "FETCH_ERROR")
+    assert response.json()["context"]["attempts"] == 2
+    assert failure(service.fetch(f"{LAB}/close", retries=0)) == (502, "FETCH_ERROR")
+
+
+def test_upstream_blocked_and_rate_limited(service):
+    assert failure(service.fetch(f"{LAB}/status/403", retries=0)) == (503, "UPSTREAM_BLOCKED")
+    limited = service.fetch(f"{LAB}/429?retry_after=0", retries=0)
+    assert failure(limited) == (429, "RATE_LIMITED")
+
+
+def test_contract_errors_are_what_the_caller_expected(service):
+    found = service.fetch(f"{LAB}/", expect={"marker": "nothing of the kind"})
+    assert failure(found) == (502, "CONTRACT_ERROR")
+    assert failure(service.fetch(f"{LAB}/", expect={"status": [204]})) == (502, "CONTRACT_ERROR")
+    assert service.fetch(f"{LAB}/", expect={"marker": "demo", "status": [200]}).status_code == 200
+
+
+def test_bodies_that_are_too_large_in_both_directions(service):
+    assert failure(service.fetch(f"{LAB}/bytes/5000", max_bytes=1000)) == (413, "PAYLOAD_TOO_LARGE")
+    assert failure(service.fetch(f"{LAB}/gzip-bomb?mib=40")) == (413, "PAYLOAD_TOO_LARGE")
+    assert failure(service.fetch(f"{LAB}/endless")) == (413, "PAYLOAD_TOO_LARGE")
+    with service.client() as client:
+        json = {"content-type": "application/json"}
+        assert failure(client.post("/fetch", content=b" " * 9_000_000, headers=json)) == (413, "PAYLOAD_TOO_LARGE")
+        parts = (b" " * 100_000 for _ in range(90))
+        assert failure(client.post("/fetch", content=parts, headers=json)) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_the_deadline_holds_for_the_whole_call(service):
+    response = service.fetch(f"{LAB}/slow?seconds=8", timeout=0.5)
+    assert failure(response) == (504, "DEADLINE")
+    assert response.json()["context"]["limit"] == 0.5
+    assert service.health()["in_flight"] == 0
+    too_long = service.fetch(f"{LAB}/", timeout=301)
+    assert failure(too_long) == (400, "VALIDATION_ERROR")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "url"),
+        ({"url": "gopher://lab.example/"}, "url"),
+        ({"url": "https://user:secret@lab.example/"}, "url"),
+        ({"url": LAB, "render": "false"}, "render"),
+        ({"url": LAB, "follow_redirects": 1}, "follow_redirects"),
+        ({"url": LAB, "retries": "5"}, "retries"),
+        ({"url": LAB, "timeout": "5"}, "timeout"),
+        ({"url": LAB, "nonsense": 1}, "nonsense"),
+        ({"url": LAB, "proxy": "http://127.0.0.1:6379"}, "proxy"),
+        ({"url": LAB, "site": "nowhere"}, "site"),
+        ({"url": LAB, "session_id": "a b"}, "session_id"),
+        ({"url": LAB, "headers": {"X-A": "1\r\nX-B: 2"}}, "x-a"),
+        ({"url": LAB, "body": "a", "json": 1}, "json"),
+        ({"url": LAB, "render": True}, "render"),
+        ({"url": LAB, "expect": {"status": ["200"]}}, "expect.status"),
+    ],
+)
+def test_validation_errors_name_the_field(service, body, field):
+    with service.client() as client:
+        response = client.post("/fetch", json=body)
+    assert failure(response) == (400, "VALIDATION_ERROR")
+    assert field in response.json()["message"]
+    assert "secret" not in response.text
+
+
+def test_other_refusals_of_the_protocol(service):
+    with service.client() as client:
+        assert failure(client.post("/fetch", content=b"{", headers={"content-type": "application/json"})) == (
+            400,
+            "VALIDATION_ERROR",
+        )
+        assert failure(client.post("/fetch", content=b"{}", headers={"content-type": "text/plain"})) == (
+            415,
+            "UNSUPPORTED_MEDIA_TYPE",
+        )
+        assert failure(client.get("/fetch")) == (405, "METHOD_NOT_ALLOWED")
+        assert failure(client.get("/health", headers={"sec-fetch-site": "cross-site"})) == (403, "FORBIDDEN")
+        assert failure(client.get("/health", headers={"host": "evil.example"})) == (403, "FORBIDDEN")
+
+
+def test_the_table_is_documented():
+    rows = re.findall(r"^\| (\d{3}) \| `([A-Z_]+)` \|", DOCS.read_text(), re.MULTILINE)
+    assert {kind: int(status) for status, kind in rows} == STATUSES

@@ -1,0 +1,90 @@
+"""`/pool`: one identity over several calls, by a lease."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from tests.service.conftest import LAB, failure
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(params=["linktree", "fetch"])
+def site(request):
+    """One site with a pool in sites.yaml, one without."""
+    return request.param
+
+
+def lease(service, site: str) -> dict:
+    with service.client() as client:
+        response = client.post(f"/pool/{site}/lease", json={})
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def post(service, path: str, **body):
+    with service.client() as client:
+        return client.post(path, json=body)
+
+
+def test_a_leased_identity_goes_through_several_calls(service, site):
+    held = lease(service, site)
+    own = {"site": site, "session_id": held["session_id"], "lease": held["lease"]}
+    assert held["site"] == site
+    assert service.fetch(f"{LAB}/cookies/set?step=one", **own).status_code == 200
+    peers = set()
+    for _ in range(2):
+        told = orjson.loads(service.fetch(f"{LAB}/headers", **own).json()["body"])
+        assert dict(told["headers"])["cookie"] == "step=one"
+        peers.add(told["peer"])
+    assert len(peers) == 1
+    assert post(service, f"/pool/{site}/extend", lease=held["lease"]).json()["session_id"] == held["session_id"]
+    assert post(service, f"/pool/{site}/release", lease=held["lease"], good=3).status_code == 204
+    assert failure(service.fetch(f"{LAB}/cookies", **own)) == (409, "SESSION_LOST")
+    assert failure(post(service, f"/pool/{site}/release", lease=held["lease"])) == (409, "SESSION_LOST")
+
+
+def test_two_leases_are_two_identities(service, site):
+    one, other = lease(service, site), lease(service, site)
+    assert one["session_id"] != other["session_id"]
+    for held in (one, other):
+        assert post(service, f"/pool/{site}/release", lease=held["lease"]).status_code == 204
+    assert lease(service, site)["session_id"] in (one["session_id"], other["session_id"])
+
+
+def test_one_in_quarantine_is_not_leased(service, site):
+    held = lease(service, site)
+    body = {"lease": held["lease"], "reason": "it looked odd"}
+    assert post(service, f"/pool/{site}/quarantine", **body).status_code == 204
+    again = lease(service, site)
+    assert again["session_id"] != held["session_id"]
+    post(service, f"/pool/{site}/release", lease=again["lease"])
+
+
+def test_a_route_with_a_leased_identity(service):
+    held = lease(service, "linktree")
+    query = f"user=nasa&session_id={held['session_id']}&lease={held['lease']}"
+    assert [item["kind"] for item in service.get(f"/linktree/profile?{query}").json()] == ["link_page"]
+    assert post(service, "/pool/linktree/release", lease=held["lease"]).status_code == 204
+    assert failure(service.get(f"/linktree/profile?{query}")) == (409, "SESSION_LOST")
+
+
+def test_pooled_sessions_need_their_lease(service):
+    held = lease(service, "linktree")
+    refused = service.fetch(f"{LAB}/", site="linktree", session_id=held["session_id"])
+    assert failure(refused) == (400, "VALIDATION_ERROR")
+    foreign = service.fetch(f"{LAB}/", site="linktree", session_id="mine", lease=held["lease"])
+    assert failure(foreign) == (409, "SESSION_LOST")
+    assert failure(service.fetch(f"{LAB}/", lease=held["lease"])) == (400, "VALIDATION_ERROR")
+    post(service, "/pool/linktree/release", lease=held["lease"])
+
+
+def test_a_pool_that_is_used_up(service):
+    held = [lease(service, "ebay"), lease(service, "ebay")]
+    assert failure(post(service, "/pool/ebay/lease", wait=0.1)) == (503, "SESSION_EXHAUSTED")
+    for one in held:
+        post(service, "/pool/ebay/release", lease=one["lease"])
+    assert failure(post(service, "/pool/nowhere/lease")) == (404, "NOT_FOUND")
+    assert failure(post(service, "/pool/ebay/release", lease="nonsense")) == (409, "SESSION_LOST")
+    assert failure(post(service, "/pool/ebay/lease", wait="1")) == (400, "VALIDATION_ERROR")
