@@ -53,7 +53,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(DocumentVariables, Serving):
+class Environment(Serving, DocumentVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
