@@ -57,6 +57,7 @@ class Pdf:
         import pypdfium2 as pdfium  # noqa: PLC0415  # of an extra
 
         self._caps = caps
+        self._flat: set[int] = set()
         self._error: type[Exception] = pdfium.PdfiumError
         try:
             self._pdf = pdfium.PdfDocument(content)
@@ -115,10 +116,19 @@ class Pdf:
             return picture
 
     def _load(self, number: int) -> Any:
+        import pypdfium2.raw as raw  # noqa: PLC0415, PLR0402  # of an extra
+
         try:
-            return self._pdf[number - 1]
+            page = self._pdf[number - 1]
+            if number not in self._flat and raw.FPDFPage_GetAnnotCount(page.raw):
+                # what was filled into a form, or stamped onto the page, becomes a part of it
+                raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
+                page.close()
+                page = self._pdf[number - 1]
+            self._flat.add(number)
         except self._error as exc:
             raise DocumentError("truncated", f"page {number} of the PDF is damaged") from exc
+        return page
 
 
 def _shows(page: Any, words: list[Word]) -> bool:

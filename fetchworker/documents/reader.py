@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from fetchworker.documents.model import Document, Reading, Wanted
@@ -16,6 +17,8 @@ from fetchworker.errors import DocumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+
+    from pydantic import TypeAdapter
 
 #: files whose readings are remembered
 _REMEMBERED = 256
@@ -177,6 +180,11 @@ def _examined(results: list[dict[str, Any]], overlays: bytes) -> list[Examined]:
 
 
 def _document(told: dict[str, Any]) -> Document:
+    return _adapter().validate_python(told)
+
+
+@cache
+def _adapter() -> TypeAdapter[Document]:
     from pydantic import TypeAdapter  # noqa: PLC0415  # only who asks for lines
 
-    return TypeAdapter(Document).validate_python(told)
+    return TypeAdapter(Document)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PR_SET_PDEATHSIG = 1
 #: below the crawl, whose loop must not wait for a processor
-_NICENESS = 10
+_NICENESS = 5
 #: https://docs.python.org/3/library/audit_events.html; a bind sends nothing
 _NETWORK = frozenset({
     "socket.connect", "socket.getaddrinfo", "socket.gethostbyaddr", "socket.gethostbyname",

@@ -102,6 +102,27 @@ def _receipt(lines: Any = RECEIPT, *, turn: int = 0, format: str = "PNG", scale:
     return made.getvalue()
 
 
+def _form(rows: Any, filled: str) -> bytes:
+    """A page with a form field that somebody filled in."""
+    content = "\n".join(_shown(row, 0, 0) for row in rows)
+    shown = f"/Tx BMC BT /F1 10 Tf 0 0 1 rg 2 4 Td ({filled}) Tj ET EMC"
+    resources = "/Resources << /Font << /F1 3 0 R >> >>"
+    return _file([
+        "<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] >> >>",
+        "<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] {resources} /Contents 5 0 R /Annots [6 0 R] >>",
+        f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
+        "<< /Type /Annot /Subtype /Widget /FT /Tx /T (n) /F 4 /Rect [300 300 400 320] /AP << /N 7 0 R >> >>",
+        f"<< /Subtype /Form /BBox [0 0 100 20] {resources} /Length {len(shown)} >>\nstream\n{shown}\nendstream",
+    ])  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def form_of() -> Any:
+    return _form
+
+
 @pytest.fixture(scope="session")
 def pdf_of() -> Any:
     return _pdf

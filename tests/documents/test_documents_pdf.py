@@ -68,6 +68,17 @@ def test_a_page_is_read_upright_however_it_lies(pdf_of, invoice_rows, invoice_pd
     assert min(picture.convert("L").crop((x0, y0, x1, y1)).tobytes()) < 64, "the box is where the ink is"
 
 
+def test_what_was_filled_into_a_form_is_read(form_of, invoice_rows):
+    content = form_of(invoice_rows, "PL-99999")
+    (page,) = opened(content)[0].pages
+    (line,) = [line for line in page.lines if "PL-99999" in line.text]
+    assert line.box[0] == pytest.approx(302 * 200 / 72, abs=3)
+    pdf = Pdf(content, Caps())
+    picture = pdf.picture(1)
+    pdf.close()
+    assert min(picture.convert("L").crop(tuple(map(int, line.box))).tobytes()) < 128, "and seen"
+
+
 def test_ruled_lines_are_told(pdf_of, invoice_rows):
     (page,) = opened(pdf_of(invoice_rows, draw="1 w 40 570 m 560 570 l S 40 500 100 20 re S"))[0].pages
     scale = 200 / 72
