@@ -17,6 +17,7 @@ from fetchworker.redis.clients import (
     connect_sync,
 )
 from fetchworker.redis.endpoint import RedisEndpoint, release, resolve_redis_url, stop_embedded
+from fetchworker.redis.gathering import Gatherer
 from fetchworker.redis.scripts import Script, script
 from fetchworker.redis.sharing import share, unshare
 from fetchworker.redis.waiting import MIN_VERSION, wait_for_redis
@@ -30,6 +31,7 @@ __all__ = [
     "POOL_TIMEOUT",
     "RETRIES",
     "Client",
+    "Gatherer",
     "RedisEndpoint",
     "Script",
     "SyncClient",

@@ -31,11 +31,15 @@ class Script:
         Raises:
             RedisError: as any command.
         """
-        parts: tuple[Any, ...] = (len(keys), *keys, *args)
+        args = tuple(args)
         try:
-            return await self._client.execute_command("EVALSHA", self.sha, *parts)
+            return await self._client.execute_command("EVALSHA", self.sha, len(keys), *keys, *args)
         except NoScriptError:  # of this server: the others of a cluster may have it
-            return await self._client.execute_command("EVAL", self._text, *parts)
+            return await self.whole(keys, args)
+
+    async def whole(self, keys: Sequence[str | bytes], args: Iterable[Any]) -> Any:
+        """The same, with the script's text: for a server that does not have it."""
+        return await self._client.execute_command("EVAL", self._text, len(keys), *keys, *args)
 
 
 def script(client: Client, text: str) -> Script:

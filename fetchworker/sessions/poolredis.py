@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import ClusterDownError, ConnectionError, RedisError, TimeoutError  # noqa: A004 - redis's names
 
 from fetchworker.errors import RedisUnavailableError, SessionError
-from fetchworker.redis import script
+from fetchworker.redis import Gatherer, script
 from fetchworker.sessions.keys import check_session_id
 from fetchworker.sessions.pool import AFFINITY, WORKER_SPAN, Counts, Lease, PoolTerms, Standing, Taken, conflict
 from fetchworker.sessions.poolkeys import check_jar, head_key, lock_key, new_id
@@ -17,7 +17,7 @@ from fetchworker.sessions.poolkeys import check_jar, head_key, lock_key, new_id
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fetchworker.redis import Client, Script
+    from fetchworker.redis import Client
     from fetchworker.sessions.pool import Fresh
 
 _FRESH = {"either": "0", "new": "1", "used": "2"}
@@ -41,12 +41,13 @@ class RedisPool:
         self._site = site
         self.terms = terms
         self.head = head_key(site)
-        self._take = _script(redis, "take")
-        self._put = _script(redis, "put")
-        self._quarantine = _script(redis, "quarantine")
-        self._extend = _script(redis, "extend")
+        together = Gatherer(redis)  # those of each request
+        self._take = together.script(_whole("take"))
+        self._put = together.script(_whole("put"))
+        self._lock = together.script(_text("lock"))
+        self._quarantine = script(redis, _whole("quarantine"))
+        self._extend = script(redis, _whole("extend"))
         self._enter = script(redis, _text("pool_enter"))
-        self._lock = script(redis, _text("lock"))
 
     async def enter(self, worker: str, /) -> None:
         """See the protocol."""
@@ -181,8 +182,8 @@ def _standing(id_: str, jar: str, now: int, row: tuple[Any, Any, Any]) -> Standi
     )
 
 
-def _script(redis: Client, name: str) -> Script:
-    return script(redis, _text("pool_lib") + _text(f"pool_{name}"))
+def _whole(name: str) -> str:
+    return _text("pool_lib") + _text(f"pool_{name}")
 
 
 def _text(name: str) -> str:
