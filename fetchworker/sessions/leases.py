@@ -57,6 +57,7 @@ class SessionPool:
         patiently: does what it is given again as long as Redis is away.
         count: adds to a stat.
         ending: whether nobody should wait any longer.
+        halted: whether the crawl stands still, so that no wait counts.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class SessionPool:
         patiently: Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]] = _at_once,
         count: Callable[[str], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
+        halted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.terms = terms
         self.worker = secrets.token_hex(6)
@@ -78,6 +80,7 @@ class SessionPool:
         self._patiently = patiently
         self._count = count
         self._ending = ending
+        self._halted = halted
         self._backend: PoolBackend | None = None
         self._opening = asyncio.Lock()
         self._holds: dict[str, Hold] = {}
@@ -209,7 +212,9 @@ class SessionPool:
         try:
             taken = Taken(None) if turnstile.waiting else await ask()
             if taken.lease is None:
-                taken = await turnstile.pass_(ask, limit=limit, patient=patient, ending=self._ending)
+                taken = await turnstile.pass_(
+                    ask, limit=limit, patient=patient, ending=self._ending, halted=self._halted
+                )
         finally:
             if not turnstile.waiting and line.startswith("lock:"):
                 self._lines.pop(line, None)
@@ -308,6 +313,20 @@ class SessionPool:
             logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
             return False
         self._count(f"pool/{self._site}/{'dropped' if dropped else 'quarantined'}")
+        return counted
+
+    async def rest(self, owner: str, reason: str, *, seconds: float) -> bool:
+        """Leave what an owner has alone until its exit is back, without blame; whether the lease counted."""
+        hold = self.hand_over(owner)
+        if hold is None or hold.locks or self._backend is None:
+            return False
+        try:
+            counted = await self._backend.rest(hold.lease, reason, seconds=seconds)
+            await self.came_back()
+        except _AWAY as exc:
+            logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
+            return False
+        self._count(f"pool/{self._site}/waited")
         return counted
 
     def hand_over(self, owner: str) -> Hold | None:

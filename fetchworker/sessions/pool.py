@@ -98,7 +98,7 @@ class Standing:
 
     id: str
     jar: str
-    state: Literal["idle", "resting", "quarantined", "leased"]
+    state: Literal["idle", "resting", "quarantined", "leased", "waiting", "damaged"]
     created_at: float
     used_at: float
     uses: int
@@ -112,7 +112,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many sessions a jar has."""
+    """How many sessions a jar has; ``total`` without those that wait for their exits."""
 
     idle: int
     resting: int
@@ -149,6 +149,13 @@ class PoolBackend(Protocol):
         """Take a session out of use: whether the lease counted, and whether the session is dropped.
 
         ``seconds`` None: as the terms say; 0: it is dropped. A lease whose number is 0 stands for any holder.
+        """
+
+    async def rest(self, lease: Lease, reason: str, /, *, seconds: float) -> bool:
+        """Leave a session alone that is not to blame, until its exit is back; whether the lease counted.
+
+        It counts for no limit meanwhile, and comes back when there is room for it. ``terms.max_total`` sessions may
+        wait so; of more the one whose wait is the longest is dropped when another one is made.
         """
 
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:

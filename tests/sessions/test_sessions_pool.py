@@ -70,6 +70,44 @@ class PoolConformance:
         await passes(31)
         assert (await pool.take("main", "y")).lease.session_id == mine.session_id
 
+    async def test_one_that_waits_for_its_exit_is_not_blamed_and_another_takes_its_place(self, make, passes):
+        pool = make(replace(TERMS, max_total=1, blocks=1))
+        first = (await pool.take("main", "a")).lease
+        assert await pool.rest(first, "its exit is out of use", seconds=50)
+        assert not await pool.rest(first, "once more", seconds=50), "it is held no longer"
+        (one,) = await pool.standings()
+        assert (one.state, one.blocks, one.score, one.reason) == ("waiting", 0, START, "its exit is out of use")
+        assert one.until - one.reason_at == pytest.approx(50)
+        assert (await pool.counts("main")).total == 0
+        second = (await pool.take("main", "a")).lease
+        assert second.session_id != first.session_id
+        await passes(29)
+        await pool.put(second)
+        await passes(29)
+        assert (await pool.take("main", "b")).lease.session_id == second.session_id, "there is no room for the first"
+        await pool.rest((await pool.take("main", "b")).lease, "its exit too", seconds=50)
+        assert (await pool.take("main", "c")).lease.session_id == first.session_id, "whose exit is back"
+
+    async def test_as_many_wait_for_exits_as_there_may_be(self, make):
+        pool = make(replace(TERMS, max_total=2))
+        waiting = []
+        for n in range(3):
+            lease = (await pool.take("main", "a")).lease
+            waiting.append(lease.session_id)
+            await pool.rest(lease, "no exit", seconds=100 - n if n else 50)
+        taken = await pool.take("main", "a")
+        assert taken.lease.new
+        assert len(await pool.standings()) == 3
+        assert waiting[0] in {one.id for one in await pool.standings()}, "the one whose wait is the longest went"
+        assert (await pool.totals())["quarantined"] == 0
+
+    async def test_one_that_waits_can_be_dropped(self, make):
+        pool = make(TERMS)
+        lease = (await pool.take("main", "a")).lease
+        await pool.rest(lease, "no exit", seconds=50)
+        assert await pool.quarantine(Lease(lease.session_id, 0), "by hand", seconds=0) == (True, True)
+        assert await pool.standings() == []
+
     async def test_jars_are_apart(self, make):
         pool = make(replace(TERMS, max_total=1))
         jobs, companies = (await pool.take("jobs", "a")).lease, (await pool.take("company", "a2")).lease
@@ -372,7 +410,7 @@ class OnRedis(PoolConformance):
             for zset in [
                 f"{head}:leases",
                 f"{head}:workers",
-                *(f"{head}:{kind}:main" for kind in ("rest", "born", "idle")),
+                *(f"{head}:{kind}:main" for kind in ("rest", "away", "born", "idle")),
             ]:
                 for name, at in await redis.zrange(zset, 0, -1, withscores=True):
                     await redis.zadd(zset, {name: at - seconds * 1e6 * (not zset.endswith("idle:main"))})

@@ -6,6 +6,7 @@
 --   fw:pool:{<site>}:leases        zset session -> until when its lease counts, of all jars
 --   fw:pool:{<site>}:idle:<jar>    zset session -> order, the next one first
 --   fw:pool:{<site>}:rest:<jar>    zset session -> when it may be used again (cooldown, quarantine)
+--   fw:pool:{<site>}:away:<jar>    zset session -> when it may be used again; waits for its exit, counts for no limit
 --   fw:pool:{<site>}:born:<jar>    zset session -> when it was made; all of the jar
 --   fw:pool:{<site>}:s:<session>   hash of one session
 --   fw:pool:{<site>}:o:<owner>     string; the session that an owner has, or had last
@@ -19,6 +20,7 @@ local START = 1000  -- the score of a session of which nothing is known; 0 is th
 local function of(id) return root .. ':s:' .. id end
 local function idle(jar) return root .. ':idle:' .. jar end
 local function rest(jar) return root .. ':rest:' .. jar end
+local function away(jar) return root .. ':away:' .. jar end
 local function born_in(jar) return root .. ':born:' .. jar end
 local function owned(owner) return root .. ':o:' .. owner end
 local function count(what) redis.call('HINCRBY', root, what, 1) end
@@ -46,7 +48,7 @@ end
 
 local function drop(id, jar)
   redis.call('ZREM', LEASES, id)
-  for _, key in ipairs({idle(jar), rest(jar), born_in(jar)}) do redis.call('ZREM', key, id) end
+  for _, key in ipairs({idle(jar), rest(jar), away(jar), born_in(jar)}) do redis.call('ZREM', key, id) end
   redis.call('DEL', of(id))
   count('dropped')
 end
@@ -75,6 +77,20 @@ local function rouse(jar, prefer)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', rest(jar), '-inf', now, 'LIMIT', 0, 64)) do
     local known = facts(id)
     redis.call('ZREM', rest(jar), id)
+    if known.jar then redis.call('ZADD', idle(jar), order(prefer, known.born, known.used, known.score), id) end
+  end
+end
+
+-- how many there are that count
+local function total(jar) return redis.call('ZCARD', born_in(jar)) - redis.call('ZCARD', away(jar)) end
+
+-- those whose exits may be used again, as far as there is room
+local function recall(jar, prefer, most)
+  local room = most - total(jar)
+  if room <= 0 then return end
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', away(jar), '-inf', now, 'LIMIT', 0, math.min(room, 64))) do
+    local known = facts(id)
+    redis.call('ZREM', away(jar), id)
     if known.jar then redis.call('ZADD', idle(jar), order(prefer, known.born, known.used, known.score), id) end
   end
 end

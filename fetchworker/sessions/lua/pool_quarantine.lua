@@ -22,7 +22,7 @@ if span == 0 or (most > 0 and blocks >= most) then
 end
 count('quarantined')
 redis.call('ZREM', LEASES, id)
-redis.call('ZREM', idle(known.jar), id)
+for _, key in ipairs({idle(known.jar), away(known.jar)}) do redis.call('ZREM', key, id) end
 redis.call('HDEL', of(id), 'owner', 'holder', 'token')
 redis.call('HSET', of(id), 'score', judged(known.score, 0, 1), 'used', now, 'reason', reason, 'at', now, 'until', now + span)
 redis.call('ZADD', rest(known.jar), now + span, id)

@@ -10,7 +10,7 @@
 -- <new>          what a session that is made now is called
 -- <lease>        until it comes back by itself, unless it is extended
 -- <prefer>       oldest, best or lru
--- <max total>    sessions of the jar at most
+-- <max total>    sessions of the jar at most, and so many again that wait for their exits
 -- <concurrency>  leases of the site at most; 0: any number
 -- <max uses> <max age>   after which a session is dropped; 0: never
 -- <memory>       how long it is known which session an owner had, once its lease is over
@@ -45,6 +45,7 @@ if concurrency > 0 and redis.call('ZCARD', LEASES) >= concurrency then
 end
 
 rouse(jar, prefer)
+recall(jar, prefer, most)
 if fresh ~= '1' then
   for attempt = 1, 32 do
     local id = redis.call('ZRANGE', idle(jar), 0, 0)[1]
@@ -61,7 +62,12 @@ if fresh ~= '1' then
   end
 end
 
-if fresh ~= '2' and redis.call('ZCARD', born_in(jar)) < most then
+if fresh ~= '2' and total(jar) < most then
+  if redis.call('ZCARD', away(jar)) > most then
+    local last = redis.call('ZRANGE', away(jar), -1, -1)[1]
+    drop(last, jar)
+    dropped[#dropped + 1] = last
+  end
   redis.call('SADD', root .. ':jars', jar)
   redis.call('ZADD', born_in(jar), now, new)
   redis.call('HSET', of(new), 'jar', jar, 'born', now, 'used', now, 'score', START, 'uses', fresh == '1' and 0 or 1)
