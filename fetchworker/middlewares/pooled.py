@@ -58,6 +58,7 @@ class PooledSessions:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._needed = runtime.config.pool is not None
+        self._told = False
 
     # ── before a try ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -83,7 +84,7 @@ class PooledSessions:
             hold.users += 1
             session = None
             try:
-                session = await self._fetched(hold, unfit, tier)
+                session = await self._fetched(hold, unfit, tier, helps=_helps(request))
             finally:
                 if session is None:
                     hold.users -= 1
@@ -99,7 +100,7 @@ class PooledSessions:
         if not self._needed or meta.get(CARRIED) is not None:
             return None
         jar, scope, name = tier_jar(meta.get(JAR, MAIN), tier), meta.get(SCOPE), meta.get("fw_session")
-        helper = bool(meta.get("fw_warmup")) or request.callback is NO_CALLBACK
+        helper = _helps(request)
         if scope is not None and not helper:
             return lambda: leases.take(jar, scope)
         if helper or (name and jar_of(name) is None):
@@ -116,6 +117,8 @@ class PooledSessions:
             return None
 
         async def same() -> Hold:
+            if self._runtime.leases.of(name or "") is not hold:
+                raise SessionExhaustedError(f"the session of {self._runtime.site} that it is for is out of use: {name}")
             return hold
 
         return same
@@ -135,7 +138,9 @@ class PooledSessions:
             hold.users -= 1
             raise
 
-    async def _fetched(self, hold: Hold, unfit: Callable[[Session], bool], tier: str | None) -> Session | None:
+    async def _fetched(
+        self, hold: Hold, unfit: Callable[[Session], bool], tier: str | None, *, helps: bool
+    ) -> Session | None:
         """The leased session, None when it is of no use now and is not held any longer."""
         runtime, name, made = self._runtime, hold.lease.session_id, []
         sessions = await runtime.sessions()
@@ -152,18 +157,31 @@ class PooledSessions:
             await self._drop(hold, "vanished", "its record is gone")
             return None
         except SessionError as exc:
-            if "format" in exc.context:  # a newer worker can use it
-                raise
+            if "format" in exc.context:
+                await self._leave_alone(hold, exc)
+                return None
             await self._drop(hold, "damaged", "its record cannot be read")
             return None
         hold.stored = True
+        if session.proxy_id is None and runtime.config.proxy == "required" and not (len(session.jar) or session.tokens):
+            # it was made when there was none, and has sent nothing
+            session.proxy_id, made = runtime.exits.id_of_next(tier), [name]
         if made and session.proxy_id is not None:  # its exit was chosen a moment ago, perhaps to see how it is
             return session
-        if unfit(session):
+        if unfit(session) and not (helps and self._rest_of(session)):  # an owner's exit is not its helper's to judge
             await sessions.release(runtime.site, name, session)
             await self._put_away(hold, session)
             return None
         return session
+
+    async def _leave_alone(self, hold: Hold, why: SessionError) -> None:
+        """One that a newer version wrote is for the workers that can read it; told once."""
+        runtime = self._runtime
+        if not self._told:
+            logger.warning("session %s of %s is left to newer workers: %s", hold.lease.session_id, runtime.site, why)
+        self._told = True
+        runtime.count(f"pool/{runtime.site}/newer")
+        await runtime.leases.leave_alone(hold.owner)
 
     async def _put_away(self, hold: Hold, session: Session) -> None:
         """One that cannot go out as it is: away for good, or until its own exit may be used again."""
@@ -244,6 +262,11 @@ class PooledSessions:
     def _hold(self, request: Request) -> Hold | None:
         hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if self._needed else None
         return None if hold is None or hold.locks else hold
+
+
+def _helps(request: Request) -> bool:
+    """Whether it is made for another request, with whose session it goes."""
+    return bool(request.meta.get("fw_warmup")) or request.callback is NO_CALLBACK
 
 
 def _redirects(result: Any) -> bool:

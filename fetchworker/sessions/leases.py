@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds for giving back what is held at the end
 _LAST = 10.0
+#: sessions that are left alone at most
+_MOST_FOREIGN = 256
 _AWAY = (RedisUnavailableError, SessionError)
 
 
@@ -85,6 +87,7 @@ class SessionPool:
         self._opening = asyncio.Lock()
         self._holds: dict[str, Hold] = {}
         self._owners: dict[str, str] = {}
+        self._foreign: dict[str, None] = {}
         self._taking: dict[str, asyncio.Lock] = {}
         self._lines: dict[str, Turnstile] = {}
         self._heart: Heartbeat | None = None
@@ -147,7 +150,7 @@ class SessionPool:
         """
 
         async def ask(backend: PoolBackend) -> Taken:
-            return await backend.take(jar, owner, holder=self.worker, fresh=fresh)
+            return await backend.take(jar, owner, holder=self.worker, fresh=fresh, skip=tuple(self._foreign))
 
         return await self._hold(Hold(owner, Lease("", 0), brief=brief), f"jar:{jar}", ask, wait, patient=patient)
 
@@ -248,7 +251,11 @@ class SessionPool:
         except asyncio.CancelledError:
             self._spawn(self._unwanted(task, locks=locks))
             raise
+        for session_id in taken.damaged:
+            logger.warning("session %s of %s is dropped: its entry in the pool cannot be read", session_id, self._site)
+            self._count(f"pool/{self._site}/damaged")
         for session_id in taken.dropped:
+            self._foreign.pop(session_id, None)
             await self._forget(session_id)
         return taken
 
@@ -292,7 +299,9 @@ class SessionPool:
             if hold.locks:
                 counted = await self._backend.unlock(hold.lease)
             else:
-                counted, dropped = await self._backend.put(hold.lease, good=hold.good, bad=hold.bad)
+                counted, dropped = await self._backend.put(
+                    hold.lease, good=hold.good, bad=hold.bad, spare=len(self._foreign)
+                )
             await self.came_back(dropped)
         except _AWAY as exc:
             logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
@@ -328,6 +337,15 @@ class SessionPool:
             return False
         self._count(f"pool/{self._site}/waited")
         return counted
+
+    async def leave_alone(self, owner: str) -> bool:
+        """Give back what an owner has and cannot read, for those who can: it is leased here no more."""
+        hold = self.held(owner)
+        if hold is not None:
+            self._foreign[hold.lease.session_id] = None
+            if len(self._foreign) > _MOST_FOREIGN:
+                del self._foreign[next(iter(self._foreign))]
+        return await self.release(owner)
 
     def hand_over(self, owner: str) -> Hold | None:
         """What an owner has, which is kept alive here no longer: it lapses unless somebody else goes on with it."""

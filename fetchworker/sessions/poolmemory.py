@@ -10,7 +10,17 @@ from itertools import count
 from typing import TYPE_CHECKING, Literal
 
 from fetchworker.sessions.keys import check_session_id
-from fetchworker.sessions.pool import AFFINITY, WORKER_SPAN, Counts, Lease, PoolTerms, Standing, Taken, conflict
+from fetchworker.sessions.pool import (
+    AFFINITY,
+    WAITING,
+    WORKER_SPAN,
+    Counts,
+    Lease,
+    PoolTerms,
+    Standing,
+    Taken,
+    conflict,
+)
 from fetchworker.sessions.poolkeys import check_jar, new_id
 from fetchworker.sessions.poolrules import START, judged, order, worn
 
@@ -105,7 +115,16 @@ class MemoryPool:
 
     # ── leases ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:  # noqa: ARG002
+    async def take(
+        self,
+        jar: str,
+        owner: str,
+        /,
+        *,
+        holder: str = "",  # noqa: ARG002
+        fresh: Fresh = "either",
+        skip: Sequence[str] = (),
+    ) -> Taken:
         """See the protocol."""
         now, home = self._now(), self._jars.setdefault(check_jar(jar), _Jar())
         check_session_id(owner)
@@ -119,12 +138,13 @@ class MemoryPool:
         self._rouse(home, now)
         self._recall(home, now)
         dropped: list[str] = []
-        found = self._next(home, had, now, dropped) if fresh != "new" else None
+        found = self._next(home, had, now, dropped, skip) if fresh != "new" else None
         if found is not None:
             found.uses += 1
             return Taken(self._give(found, owner, now), dropped=tuple(dropped))
-        if fresh != "used" and home.total < self.terms.max_total:
-            if home.away_count > self.terms.max_total:
+        left_alone = sum(one in home.sessions and home.sessions[one].back is None for one in skip)
+        if fresh != "used" and home.total - left_alone < self.terms.max_total:
+            if home.away_count >= max(WAITING, self.terms.max_total):
                 last = home.away()[-1]
                 self._drop(last)
                 dropped.append(last.id)
@@ -151,13 +171,29 @@ class MemoryPool:
         self._owned[owner] = (one.id, now + _micro(self.terms.lease + AFFINITY))
         return Lease(one.id, one.number, new)
 
-    def _next(self, home: _Jar, had: _Pooled | None, now: int, dropped: list[str]) -> _Pooled | None:
-        if had is not None and had.place is not None and not self._worn(had, now):
+    def _next(
+        self, home: _Jar, had: _Pooled | None, now: int, dropped: list[str], skip: Sequence[str]
+    ) -> _Pooled | None:
+        if had is not None and had.id not in skip and had.place is not None and not self._worn(had, now):
             return had
+        passed: list[tuple[int, str]] = []
+        try:
+            return self._first(home, now, dropped, skip, passed)
+        finally:
+            for one in passed:
+                heapq.heappush(home.idle, one)
+
+    def _first(
+        self, home: _Jar, now: int, dropped: list[str], skip: Sequence[str], passed: list[tuple[int, str]]
+    ) -> _Pooled | None:
+        """The first in line that may be had, which is out of it then, as are those ``passed`` over."""
         while home.idle:
             place, name = heapq.heappop(home.idle)
             one = home.sessions.get(name)
             if one is None or one.place != place:
+                continue
+            if name in skip:
+                passed.append((place, name))
                 continue
             if not self._worn(one, now):
                 return one
@@ -165,7 +201,9 @@ class MemoryPool:
             dropped.append(name)
         return None
 
-    async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
+    async def put(
+        self, lease: Lease, /, *, good: int = 0, bad: int = 0, spare: int = 0
+    ) -> tuple[bool, tuple[str, ...]]:
         """See the protocol."""
         now, one = self._now(), self._held(lease)
         if one is None:
@@ -178,7 +216,7 @@ class MemoryPool:
         self._free(one)
         home = self._jars[one.jar]
         dropped: tuple[str, ...] = ()
-        if home.idle_count + home.rest_count > self.terms.max_idle:
+        if home.idle_count + home.rest_count > self.terms.max_idle + spare:
             last = max((each for each in home.sessions.values() if each.place is not None), key=_line)
             self._drop(last)
             dropped = (last.id,)

@@ -11,7 +11,7 @@ from redis.exceptions import ClusterDownError, ConnectionError, RedisError, Time
 from fetchworker.errors import RedisUnavailableError, SessionError
 from fetchworker.redis import Gatherer, script
 from fetchworker.sessions.keys import check_session_id
-from fetchworker.sessions.pool import AFFINITY, WORKER_SPAN, Counts, Lease, PoolTerms, Taken, conflict
+from fetchworker.sessions.pool import AFFINITY, WAITING, WORKER_SPAN, Counts, Lease, PoolTerms, Taken, conflict
 from fetchworker.sessions.poolkeys import check_jar, head_key, lock_key, new_id
 from fetchworker.sessions.poolstanding import Row, standing, text_of
 
@@ -63,17 +63,29 @@ class RedisPool:
         with _translated("leave the pool"):
             await self._enter([self.head], [worker, "", 0])
 
-    async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:
+    async def take(
+        self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either", skip: Sequence[str] = ()
+    ) -> Taken:
         """See the protocol."""
         terms = self.terms
         limits = [terms.max_total, terms.concurrency or 0, terms.max_uses or 0, _micro(terms.max_age or 0)]
         who = [check_jar(jar), check_session_id(owner), holder, new_id(jar)]
-        args = [*who, _micro(terms.lease), terms.prefer, *limits, _micro(AFFINITY), _FRESH[fresh]]
+        args = [
+            *who,
+            _micro(terms.lease),
+            terms.prefer,
+            *limits,
+            _micro(AFFINITY),
+            _FRESH[fresh],
+            max(WAITING, terms.max_total),
+            *skip,
+        ]
         with _translated("lease a session"):
             found = await self._take([self.head], args)
         if not int(found[0]):
-            return Taken(None, int(found[1]) / 1e6, _names(found[2:]))
-        return Taken(Lease(text_of(found[1]), int(found[2]), bool(int(found[3]))), dropped=_names(found[4:]))
+            return Taken(None, int(found[1]) / 1e6, _names(found[2:]), _damaged(found[2:]))
+        lease = Lease(text_of(found[1]), int(found[2]), bool(int(found[3])))
+        return Taken(lease, dropped=_names(found[4:]), damaged=_damaged(found[4:]))
 
     async def aim(self, owner: str, session_id: str, /) -> None:
         """See the protocol."""
@@ -81,10 +93,12 @@ class RedisPool:
         with _translated("choose a session"):
             await self._redis.set(key, check_session_id(session_id), px=round(AFFINITY * 1000))
 
-    async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
+    async def put(
+        self, lease: Lease, /, *, good: int = 0, bad: int = 0, spare: int = 0
+    ) -> tuple[bool, tuple[str, ...]]:
         """See the protocol."""
         terms = self.terms
-        limits = [_micro(terms.cooldown), terms.max_idle, terms.max_uses or 0, _micro(terms.max_age or 0)]
+        limits = [_micro(terms.cooldown), terms.max_idle + spare, terms.max_uses or 0, _micro(terms.max_age or 0)]
         with _translated("give a session back"):
             found = await self._put([self.head], [lease.session_id, lease.number, good, bad, terms.prefer, *limits])
         return bool(int(found[0])), _names(found[1:])
@@ -167,7 +181,7 @@ class RedisPool:
         """See the protocol."""
         with _translated("count sessions"):
             found = await self._redis.hmget(self.head, list(_TOTALS))
-        return {name: int(value or 0) for name, value in zip(_TOTALS, found, strict=True)}
+        return {name: _number(value) for name, value in zip(_TOTALS, found, strict=True)}
 
 
 def _whole(name: str) -> str:
@@ -183,7 +197,16 @@ def _is_cluster(redis: Client) -> bool:
 
 
 def _names(found: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(text_of(name) for name in found)
+    return tuple(text_of(name).removeprefix("!") for name in found)
+
+
+def _damaged(found: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(name[1:] for name in map(text_of, found) if name.startswith("!"))
+
+
+def _number(value: bytes | str | None) -> int:
+    text = text_of(value or 0)
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _micro(seconds: float) -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fetchworker.sessions.pool import Standing
+from fetchworker.sessions.poolrules import START
 
 if TYPE_CHECKING:
     from typing import Literal
 
+#: of a whole number at most
+_DIGITS = 16
 _DAMAGED = "its entry in the pool cannot be read"
 
 
@@ -37,6 +40,8 @@ def _read(id_: str, jar: str, now: int, row: Row) -> Standing:
     told = {text_of(name): text_of(value) for name, value in row.fields.items()}
     if told["jar"] != jar:
         raise ValueError("another jar's")
+    for name, most in (("born", None), ("used", None), ("score", START), ("uses", None), ("blocks", None)):
+        _check(told.get(name, "0"), most)
     until = next((at for at in (row.leased, row.rests, row.away) if at is not None), None)
     return Standing(
         id=id_,
@@ -52,6 +57,12 @@ def _read(id_: str, jar: str, now: int, row: Row) -> Standing:
         reason=told.get("reason"),
         reason_at=int(told["at"]) / 1e6 if "at" in told else None,
     )
+
+
+def _check(value: str, most: int | None) -> None:
+    """A whole number, as ``pool_lib.lua`` reads them."""
+    if not value.isascii() or not value.isdigit() or len(value) > _DIGITS or (most is not None and int(value) > most):
+        raise ValueError("no number")
 
 
 def _state(row: Row, *, quarantined: bool) -> Literal["idle", "resting", "quarantined", "leased", "waiting"]:

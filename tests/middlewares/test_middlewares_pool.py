@@ -14,7 +14,7 @@ from fetchworker.contracts import Call, Fetch, Paged, Parsed
 from fetchworker.demo.lab import lab_app, redirect, text
 from fetchworker.demo.proxy import Mode
 from fetchworker.download.wire import WIRE
-from fetchworker.errors import BrokenChainError, SessionBusyError, SessionError, SessionExhaustedError
+from fetchworker.errors import BrokenChainError, SessionBusyError, SessionExhaustedError
 from fetchworker.items import Page, Post
 from fetchworker.middlewares.poolwarm import pause_after
 from fetchworker.sessions.poolkeys import jar_of
@@ -143,9 +143,12 @@ async def test_a_session_of_a_newer_version_is_left_to_it(drive):
         first = session_of(await site.get("/echo")).id
         site.store._records[f"fw:session:{{instagram}}:{first}"][1][b"v"] = b"99"
         site.runtime._sessions._entries.clear()
-        with pytest.raises(SessionError, match="format 99"):
-            await site.get("/echo")
-        assert await states(site) == ["idle"]
+        others = {session_of(await site.get(f"/echo?{n}")).id for n in range(3)}
+        assert len(others) == 1
+        assert first not in others
+        assert await states(site) == ["idle", "idle"], "it is there for those who can read it"
+        assert stat(site, "newer") == 1, "told once, and not leased again"
+        assert site.store._records[f"fw:session:{{instagram}}:{first}"][1][b"v"] == b"99"
 
 
 async def test_a_scope_keeps_its_session_until_it_ends(drive):
