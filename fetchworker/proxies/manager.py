@@ -163,6 +163,10 @@ class ProxyManager:
         """Whether a proxy that a session holds may be used for the site now."""
         return self.get(proxy_id) is not None and self._rest_until(proxy_id, site) <= self._clock()
 
+    def rests_for(self, proxy_id: str, site: str) -> float:
+        """Seconds until a proxy may be used for the site: 0 if it may be now, infinity if waiting will not help."""
+        return max(0.0, self._rest_until(proxy_id, site) - self._clock())
+
     def any_usable(self, site: str, tiers: Collection[str] | None = None) -> bool:
         """Whether a proxy (of these tiers) may be used for the site now; stops at the first."""
         now = self._clock()
