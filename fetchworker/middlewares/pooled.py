@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from fetchworker.download.wire import Wire
+    from fetchworker.proxies import Proxy
     from fetchworker.runtime import Runtime
     from fetchworker.sessions import Session
     from fetchworker.sessions.hold import Hold
@@ -151,10 +152,20 @@ class PooledSessions:
             await sessions.release(runtime.site, name, session)
             exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
             for_good = exit_ is None or not is_profile(session.profile)
-            rest = 0.0 if for_good else runtime.exits.next_in() or None
+            rest = 0.0 if for_good or exit_ is None else await self._rest(hold, exit_)
             await runtime.leases.quarantine(hold.owner, "its exit or profile is out of use", seconds=rest)
             return None
         return session
+
+    async def _rest(self, hold: Hold, exit_: Proxy) -> float | None:
+        """Seconds until a session may go by its exit again; 0 where a budget closes that and others need the room."""
+        leases, exits = self._runtime.leases, self._runtime.exits
+        if not exits.allows(exit_):
+            jar = jar_of(hold.lease.session_id) or MAIN
+            counts = await (await leases.open()).counts(jar)
+            if counts.total >= leases.terms.max_total:
+                return 0.0
+        return exits.rest_of(exit_)
 
     async def _drop(self, hold: Hold, what: str, why: str) -> None:
         runtime = self._runtime

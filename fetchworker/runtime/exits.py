@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fetchworker.proxies import Ladder, Pause, ProxyResult, Spending, TierPolicy
+from fetchworker.runtime.allowance import Allowance
 from fetchworker.runtime.parts import hide_passwords
 from fetchworker.signals import egress_back, no_egress
 
@@ -61,14 +62,15 @@ class SiteExits:
         self._count = count
         self._signals = signals
         self._pause = Pause(trial=config.timeout + _MARGIN)
-        self._ladder = _ladder(site, config, spending)
+        self._allowance = Allowance(site, config, spending)
+        self._ladder = _ladder(site, config, self._allowance.spending)
 
     # ── which one ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pick(self, tier: str | None = None) -> Proxy | None:
         """The next exit for the site, None when there is none; ``tier``: by this one, or a better one."""
         if self._ladder is None:
-            return self._manager.pick(self._site)
+            return self._manager.pick(self._site, tier=self._allowance.of(self._manager.all_tiers))
         found = (self._manager.pick(self._site, tier=name) for name in self._ladder.ways(tier))
         return next((proxy for proxy in found if proxy is not None), None)
 
@@ -81,16 +83,31 @@ class SiteExits:
         """The tier of the next request's exit when it is above the first one; ``tier``: as of :meth:`pick`."""
         if self._ladder is None:
             return None
-        name = self._ladder.ways(tier)[0]
+        ways = self._ladder.ways(tier)
+        name = next((name for name in ways if self._manager.any_usable(self._site, (name,))), ways[0] if ways else None)
         return name if self._ladder.is_above(name) else None
 
     def must_leave(self, proxy_id: str) -> bool:
-        """Whether a session's exit is gone from the list, or out of use while another one could be had."""
-        if self._manager.get(proxy_id) is None:
+        """Whether a session's exit is gone, of a tier whose budget is spent, or out of use while others are there."""
+        proxy = self._manager.get(proxy_id)
+        if proxy is None or not self.allows(proxy):
             return True
         if self._config.on_block == "keep" or self._manager.usable(proxy_id, self._site):
             return False
         return self.any_usable()
+
+    def allows(self, proxy: Proxy) -> bool:
+        """Whether the budget of bytes lets a request go by the proxy now."""
+        return self._allowance.allows(proxy.tier)
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the budget of bytes closes all tiers that there are, and nothing may go out without a proxy."""
+        return self._allowance.used_up(self._manager.all_tiers)
+
+    def rest_of(self, proxy: Proxy) -> float | None:
+        """Seconds that a session rests which must leave this exit and may have it again; None: not known."""
+        return (self.next_in() or None) if self.allows(proxy) else self._allowance.back_in()
 
     def any_usable(self) -> bool:
         """Whether there is an exit to go by now."""
@@ -105,8 +122,8 @@ class SiteExits:
         """Seconds until a resting exit may be used again; None when waiting does not help."""
         return self._manager.next_available_in(self._site, self._tiers())
 
-    def _tiers(self) -> Collection[str] | None:
-        return None if self._ladder is None else self._ladder.ways()
+    def _tiers(self) -> Collection[str | None] | None:
+        return self._allowance.of(self._manager.all_tiers) if self._ladder is None else self._ladder.ways()
 
     # ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────
 
