@@ -68,7 +68,7 @@ def test_a_new_worker_knows_what_was_spent_before_its_first_request(fetch, serve
     lab.server.log.clear()
     done = fetch(pages("c", 1)[0])
     assert set(by_exit(lab)) == {CHEAP}
-    assert [failure["type"] for failure in done.failed] == ["BLOCKED"]
+    assert [failure["type"] for failure in done.failed] == ["UPSTREAM_BLOCKED"]
     blocked.clear()
     assert fetch(pages("d", 1)[0]).code == 0
     assert set(by_exit(lab)) == {CHEAP}
@@ -88,14 +88,8 @@ def test_a_named_session_leaves_an_exit_that_may_not_be_used(serve, lab, sites, 
 
 @pytest.mark.parametrize("ladder", [True, False])
 def test_sessions_of_a_full_pool_do_not_go_on_by_a_tier_that_was_spent(serve, lab, sites, exits, ladder):
-    entry = {
-        "proxy": "required",
-        "retries": 1,
-        "concurrency": 1,
-        **(LADDER if ladder else {}),
-        "pool": {"max_total": 1, "quarantine": 1, "wait": 10},
-        "budget": SPENT,
-    }
+    pool = {"max_total": 1, "quarantine": 1, "wait": 10}
+    entry = {**LADDER, "pool": pool, "budget": SPENT} | ({} if ladder else {"proxy_tiers": None})
     exits("residential")
     sites(**{**entry, **({"proxy_tiers": ["residential"]} if ladder else {})})
     assert len(serve(*pages("g", 3)).items) == 3

@@ -99,6 +99,10 @@ def test_a_tier_that_may_cost_no_more_is_left_out(clock):
     bill.closed.add(BEST)
     assert it.blocked(CHEAP, ()) is None
     assert it.ways() == [CHEAP]
+    bill.closed.add(CHEAP)
+    assert it.ways() == it.ways(BEST) == [], "the first tier may be closed as well"
+    bill.closed.remove(HOME)
+    assert it.ways(BEST) == [HOME], "below, where there is nothing else"
 
 
 @settings(deadline=None)
