@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
-from fetchworker.errors import ConfigError, ProxyConfigError
+from fetchworker.errors import ProxyConfigError
 from fetchworker.proxies.exits import Exits, entry_id
 from fetchworker.proxies.gateway import ExitId
 from fetchworker.proxies.health import (
@@ -23,10 +23,13 @@ from fetchworker.proxies.health import (
     SiteHealth,
     anywhere,
     at_site,
+    due_first,
     for_gateway,
+    hastened,
     is_dead,
     rest_until,
     tried,
+    with_cooldown,
 )
 from fetchworker.proxies.parse import WatchedFile, parse_proxies, proxy_file
 from fetchworker.proxies.product import NO_ACCOUNTS, Accounts
@@ -87,6 +90,9 @@ class ProxyManager:
         clock: seconds, never going back.
         wall: POSIX seconds, by which the exits of gateways grow old.
         rng: the order in which unused proxies are taken, so that processes do not all begin with the same one.
+
+    Attributes:
+        all_tiers: as ``tiers``, with None where there is a proxy without one.
     """
 
     def __init__(
@@ -103,13 +109,13 @@ class ProxyManager:
         wall: Callable[[], float] = time.time,
         rng: Random | None = None,
     ) -> None:
-        self._policy = _policy(policy or HealthPolicy(), cooldown, cooldown_max)
+        self._policy = with_cooldown(policy or HealthPolicy(), cooldown, cooldown_max)
         self._gateway_policy = for_gateway(self._policy)
         self._breaker = breaker or Breaker()
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 (an order, no secret)
         self._proxies = {proxy.id: proxy for proxy in proxies}
-        self._tiers = frozenset(proxy.tier for proxy in self._proxies.values())
+        self.all_tiers = frozenset(proxy.tier for proxy in self._proxies.values())
         self._health: dict[str, ProxyHealth] = {}  # only proxies of which something is known
         self._sites: OrderedDict[str, _Site] = OrderedDict()  # the longest unused first
         self._file = file
@@ -132,12 +138,7 @@ class ProxyManager:
     @property
     def tiers(self) -> frozenset[str]:
         """The tiers of which there is a proxy."""
-        return frozenset(tier for tier in self._tiers if tier)
-
-    @property
-    def all_tiers(self) -> frozenset[str | None]:
-        """The same, with None where there is a proxy without a tier."""
-        return self._tiers
+        return frozenset(tier for tier in self.all_tiers if tier)
 
     def __iter__(self) -> Iterator[Proxy]:
         return iter(self._proxies.values())
@@ -196,6 +197,22 @@ class ProxyManager:
             state.recent.record(proxy_id, blocked=result is ProxyResult.BLOCKED, now=now)
             self._watch_rule(site, state, now)
 
+    def hasten(self, site: str, tiers: Collection[str | None] | None = None) -> bool:
+        """Have the failed proxy (of these tiers) that is to be tried first be tried now; whether there is one."""
+        now, state = self._clock(), self._site(site)
+        waiting = {key: self._health[key] for key in self._of(tiers) if key in self._health}
+        chosen = due_first({key: health for key, health in waiting.items() if state.at(key).rest_until <= now}, now)
+        if chosen is None:
+            return False
+        self._health[chosen] = hastened(waiting[chosen], now, self._policy)
+        self._look_again()
+        return True
+
+    def failing(self, tiers: Collection[str | None] | None = None) -> bool:
+        """Whether every proxy (of these tiers) failed at its last use, or refuses our credentials."""
+        known = (self._health.get(key, _FRESH) for key in self._of(tiers))
+        return all(health.auth_failed or health.failures for health in known)
+
     def alive(self, tiers: Collection[str | None] | None = None) -> bool:
         """Whether any proxy (of these tiers) is neither dead nor refuses our credentials; it may rest."""
         known = (self._health.get(key, _FRESH) for key in self._of(tiers))
@@ -226,7 +243,7 @@ class ProxyManager:
         stay = {key for key, proxy in new.items() if key in self._proxies and proxy.same_endpoint(self._proxies[key])}
         logger.info("proxies_reloaded total=%d new=%d gone=%d", len(new), len(new) - len(stay), len(self) - len(stay))
         self._proxies = new
-        self._tiers = frozenset(proxy.tier for proxy in new.values())
+        self.all_tiers = frozenset(proxy.tier for proxy in new.values())
         self._exits.forget()
         self._health = {key: replace(health, auth_failed=False) for key, health in self._health.items() if key in stay}
         for state in self._sites.values():
@@ -327,21 +344,6 @@ class ProxyManager:
         if state.suspect and not was_suspect:
             logger.error(
                 "proxy_rule_suspect site=%s blocked=%d tried=%d: nearly every proxy is judged blocked, "
-                "so look whether the rule is wrong before more proxies rest",
-                site,
-                blocked,
-                tried,
-            )
+                "so look whether the rule is wrong before more proxies rest", site, blocked, tried,
+            )  # fmt: skip
         return state.suspect
-
-
-def _policy(policy: HealthPolicy, cooldown: float | None, cooldown_max: float | None) -> HealthPolicy:
-    if cooldown is not None:
-        policy = replace(policy, cooldown=cooldown)
-    if cooldown_max is not None:
-        policy = replace(policy, cooldown_max=cooldown_max)
-    if not 0 <= policy.cooldown <= policy.cooldown_max < math.inf:
-        raise ConfigError(
-            f"proxy cooldown {policy.cooldown:g} s must lie between 0 and cooldown_max, {policy.cooldown_max:g} s"
-        )
-    return policy

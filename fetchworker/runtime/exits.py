@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds that a probe of a paused site may take beyond the site's time limit
 _MARGIN = 5.0
+#: seconds after which a paused site tries an exit before its time
+PROBE = 30.0
 
 
 class SiteExits:
@@ -39,6 +41,7 @@ class SiteExits:
         count: adds to a stat.
         signals: the crawl's.
         spending: what tiers may still cost today; None: anything.
+        probe_every: seconds after which a paused site tries an exit before its time.
 
     Attributes:
         waits: whether requests may wait for an exit. Who has to answer somebody at once sets it to False: then they
@@ -54,6 +57,7 @@ class SiteExits:
         count: Callable[[str], None],
         signals: SignalManager,
         spending: Spending | None = None,
+        probe_every: float = PROBE,
     ) -> None:
         self.waits = True
         self._manager = manager
@@ -61,7 +65,7 @@ class SiteExits:
         self._site = site
         self._count = count
         self._signals = signals
-        self._pause = Pause(trial=config.timeout + _MARGIN)
+        self._pause = Pause(trial=config.timeout + _MARGIN, every=probe_every)
         self._allowance = Allowance(site, config, spending)
         self._ladder = _ladder(site, config, self._allowance.spending)
 
@@ -173,8 +177,12 @@ class SiteExits:
 
     def ask(self) -> bool:
         """Whether a request may go out now; begins the pause, with its one alert, when no exit is left."""
-        usable, times = self.any_usable(), self._pause.times
-        answer = self._pause.ask(usable=usable, serious=usable or self._serious())
+        tiers, times = self._tiers(), self._pause.times
+        usable = self.any_usable()
+        if not usable and self._pause.due():
+            usable = self._manager.hasten(self._site, tiers)
+        failing = not usable and self._manager.failing(tiers)
+        answer = self._pause.ask(usable=usable, serious=usable or self._serious(), failing=failing)
         if self._pause.times > times:
             self._alert()
         return answer == "go"
@@ -186,14 +194,20 @@ class SiteExits:
     def _alert(self) -> None:
         self._count(f"no_egress/{self._site}")
         soon = self.next_in()
-        logger.error(
-            "no_egress site=%s: none of %d proxies can be used (%s); the site is paused and goes on by itself when one "
-            "is back",
-            self._site,
-            len(self._manager),
-            "none will be by itself" if soon is None else f"the next is tried in {soon:.0f} s",
-        )
+        if soon is not None and self._manager.failing(self._tiers()):
+            soon = min(soon, self._pause.every)
+        outlook = _outlook(soon, watches=self._manager.watches)
+        logger.error("no_egress site=%s: none of %d proxies can be used (%s)", self._site, len(self._manager), outlook)
         self._signals.send_catch_log(no_egress, site=self._site)
+
+
+def _outlook(soon: float | None, *, watches: bool) -> str:
+    """What becomes of a site without an exit; ``soon``: seconds until one is tried."""
+    if soon is not None:
+        return f"the next is tried in {soon:.0f} s; the site is paused and goes on by itself when one is back"
+    if watches:
+        return "none will be by itself; the site is paused until the proxy file is changed"
+    return "none will be by itself; correct the list or the account with the provider, then start again"
 
 
 def _ladder(site: str, config: SiteConfig, spending: Spending | None) -> Ladder | None:
