@@ -18,6 +18,7 @@ from fetchworker.frontier.lease import Lease
 from fetchworker.frontier.lull import Lull
 from fetchworker.frontier.outbox import Outbox
 from fetchworker.frontier.vigil import AWAY
+from fetchworker.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -333,10 +334,10 @@ class Worker:
         self._stopped = True
         self._event.set()
         work, beat = self._tasks
-        beat.cancel()
         try:
             async with asyncio.timeout(limit):
-                await asyncio.gather(work, beat, return_exceptions=True)  # a call under way comes to its end
+                await end(beat)
+                await asyncio.gather(work, return_exceptions=True)  # a call under way comes to its end
                 while self.untold:
                     await self._turn()
                 returned = await self._patiently(self.frontier.leave)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from fetchworker.errors import LimitReachedError
 from fetchworker.limiter.base import Ask, Question
+from fetchworker.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -159,9 +160,7 @@ class Limiter:
         if self._pump is not None:
             self._go_on()
             await asyncio.wait([self._pump], timeout=_LAST)
-            self._pump.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._pump
+            await end(self._pump)
 
     # ── one question after the other ─────────────────────────────────────────────────────────────────────────────
 

@@ -18,6 +18,7 @@ from fetchworker.errors import ConfigError, FetchworkerError, SessionExhaustedEr
 from fetchworker.exports.ending import close
 from fetchworker.middlewares.outcome import RETRIED
 from fetchworker.sessions.poolkeys import MAIN
+from fetchworker.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,10 +73,7 @@ class PoolWarmer:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _closed(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await end(self._task)
 
     async def _run(self) -> None:
         while True:

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: items of a response that wait for the database or for media at once; each is a task per response, with items or not
 STORING_ITEMS = 8
+#: the spider that reads documents
+DOCUMENTS = "document"
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
 #: the meta key of a list: what the request ends with goes there, to whoever waits for it, and not to the failures' file
@@ -155,7 +157,7 @@ class Runtime(IdentitiesOfCrawl):
             "DOWNLOAD_MAXSIZE": config.max_bytes,
             "ROBOTSTXT_OBEY": config.robots == "obey",
         }
-        if self.environment.stores or self.environment.media:
+        if self.environment.stores or self.environment.media or self.reads_documents:
             values["CONCURRENT_ITEMS"] = STORING_ITEMS
         if self.queued:
             self._queue = RedisQueue(self, crawler)
@@ -163,6 +165,11 @@ class Runtime(IdentitiesOfCrawl):
         for name, value in values.items():
             if (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:
                 crawler.settings.set(name, value, priority="spider")
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether the documents of items are read: as told, and always by the spider that is there for it."""
+        return self.environment.documents or self.site == DOCUMENTS
 
     @property
     def queued(self) -> bool:

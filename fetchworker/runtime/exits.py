@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fetchworker.proxies import Ladder, Pause, ProxyResult, Spending, TierPolicy
 from fetchworker.runtime.allowance import Allowance
 from fetchworker.runtime.parts import hide_passwords
 from fetchworker.signals import egress_back, no_egress
+from fetchworker.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -237,10 +237,7 @@ class ListWatch:
 
     async def stop(self) -> None:
         """End."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await end(self._task)
 
     async def _run(self) -> None:
         while True:

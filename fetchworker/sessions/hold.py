@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fetchworker.sessions.pool import WORKER_SPAN, Lease
+from fetchworker.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,9 +80,7 @@ class Heartbeat:
 
     async def stop(self) -> None:
         """End, and use the pool no longer."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        await end(self._task)
         if self._entered > -math.inf:
             await self._backend.leave(self._worker)
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from fetchworker.errors import RedisUnavailableError
+from fetchworker.tasks import end
 from fetchworker.usage.ledger import OTHERS, Key, Ledger, Used, tiers_of
 
 if TYPE_CHECKING:
@@ -121,10 +122,8 @@ class Keeper:
         closing, self._closing = self._closing, []
         for close in closing:
             await close()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
+        task, self._task = self._task, None
+        await end(task)
         await self.flush(older=0.0)
         lost = sum(used.total for used in self._kept.values()) + sum(
             used.total for used in (self._sent.used if self._sent else {}).values()
