@@ -46,6 +46,7 @@ _MOST_DROPPED = 10
 #: seconds that a session waits for its exit at least
 _LEAST = 0.05
 _NO_EXIT = "its exit is out of use"
+_SPENT = "a budget closes its exit"
 
 
 class _VanishedError(Exception):
@@ -186,10 +187,21 @@ class PooledSessions:
     async def _put_away(self, hold: Hold, session: Session) -> None:
         """One that cannot go out as it is: away for good, or until its own exit may be used again."""
         runtime = self._runtime
-        if session.proxy_id is None or runtime.proxies.get(session.proxy_id) is None or not is_profile(session.profile):
+        exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
+        if exit_ is None or not is_profile(session.profile):
             await self._drop(hold, "outdated", "its exit or profile is no more")
-        else:
+        elif runtime.exits.allows(exit_):
             await runtime.leases.rest(hold.owner, _NO_EXIT, seconds=self._rest_of(session) or _LEAST)
+        elif await self._is_full(hold):
+            await self._drop(hold, "outdated", "a budget closes its exit, and others need the room")
+        else:
+            seconds = runtime.exits.rest_of(exit_) or runtime.leases.terms.quarantine
+            await runtime.leases.rest(hold.owner, _SPENT, seconds=seconds)
+
+    async def _is_full(self, hold: Hold) -> bool:
+        leases = self._runtime.leases
+        counts = await (await leases.open()).counts(jar_of(hold.lease.session_id) or MAIN)
+        return counts.total >= leases.terms.max_total
 
     def _rest_of(self, session: Session) -> float:
         """Seconds for which a session's exit rests; where that has no end, as long as a quarantine."""

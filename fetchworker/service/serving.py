@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.spiderloader import get_spider_loader
 
-from fetchworker.download.profiles import profile_names
+from fetchworker.download.coherence import check_sites
 from fetchworker.download.trust import ca_bundle
 from fetchworker.errors import ConfigError
 from fetchworker.runtime import check_state_dir, load_configuration
@@ -19,7 +19,6 @@ from fetchworker.service.idempotency import Idempotency, LocalAnswers, RedisAnsw
 from fetchworker.service.redislink import RedisLink
 from fetchworker.service.server import run
 from fetchworker.service.state import DEFAULT, Service
-from fetchworker.sites import check_profiles
 from fetchworker.spiders.base import SiteSpider
 from fetchworker.telemetry.scrapylog import set_up
 
@@ -41,7 +40,7 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
     """
     set_up(settings)
     environment, sites = load_configuration(settings)
-    check_profiles(sites, profile_names())
+    check_sites(sites)
     check_state_dir(environment)
     ca_bundle(environment)
     callers = Callers(load_keys(environment))
