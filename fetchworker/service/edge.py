@@ -153,11 +153,11 @@ class Edge:
         watch = asyncio.ensure_future(_cancel_when_gone(work, call, receive))
         try:
             await self._app(call.scope, replay, call.send)
-        except asyncio.CancelledError:
-            if not call.gone:
+        except asyncio.CancelledError as exc:
+            if not call.gone and not self._service.ending:
                 raise
             work.uncancel()
-            raise _GoneError from None
+            raise (_GoneError if call.gone else failure_of(exc)) from None
         finally:
             watch.cancel()
 

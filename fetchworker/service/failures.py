@@ -103,7 +103,8 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case IgnoreRequest():
             return _ignored(error)
         case asyncio.CancelledError():
-            return ApiError("INTERNAL_ERROR", "the service was ended before the call was done")
+            told = "the service was ended before the call was done"
+            return ApiError("INTERNAL_ERROR", told, headers={"connection": "close"}, reason="ended")
         case _ if isinstance(error, _TRANSPORT):
             return ApiError("FETCH_ERROR", f"{type(error).__name__}: {error}", reason=_REASONS.get(type(error)))
         case _:

@@ -37,6 +37,7 @@ class Service:
     Attributes:
         stateless: whether only ``/fetch``, ``/sessions`` and ``/health`` are there.
         draining: whether the service was told to end.
+        ending: whether the time of the drain is over: what is still under way is cut off.
     """
 
     def __init__(  # noqa: PLR0917  # its parts
@@ -57,7 +58,7 @@ class Service:
         self.idempotency = idempotency
         self.link = link
         self.stateless = stateless
-        self.draining = False
+        self.draining = self.ending = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
 
@@ -121,18 +122,27 @@ class Service:
                     self.locks.held(site, session),
                 ):
                     yield
-            except Exception as exc:
+            except (Exception, asyncio.CancelledError) as exc:
+                if isinstance(exc, asyncio.CancelledError) and not self._cut_off():
+                    raise
                 failure = _failure(exc, over=deadline.expired(), timeout=timeout)
                 elapsed = round((time.monotonic() - started) * 1000, 1)
                 told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
                 failure.context = {**told, **failure.context}
                 raise failure from exc
 
+    def _cut_off(self) -> bool:
+        """Whether this call is cancelled as the service ends; it is not any more then, and can answer so."""
+        task = asyncio.current_task()
+        if self.ending and task is not None:
+            task.uncancel()
+        return self.ending
 
-def _failure(error: Exception, *, over: bool, timeout: float) -> ApiError:
+
+def _failure(error: BaseException, *, over: bool, timeout: float) -> ApiError:
     if over and isinstance(error, TimeoutError):
         return ApiError("DEADLINE", f"not done within {timeout:g} seconds", limit=timeout)
     failure = failure_of(error)
-    if failure.type == "INTERNAL_ERROR":
+    if failure.type == "INTERNAL_ERROR" and isinstance(error, Exception):
         logger.error("a call failed: %s", error, exc_info=error)
     return failure
