@@ -69,7 +69,13 @@ class Failure(BaseModel):
 
 
 class ApiError(Exception):
-    """Ends a call with a failure of the table."""
+    """Ends a call with a failure of the table.
+
+    Attributes:
+        unread: whether a part of the call's body has not been read.
+    """
+
+    unread = False
 
     def __init__(self, type: str, message: str, *, headers: dict[str, str] | None = None, **context: Any) -> None:  # noqa: A002
         super().__init__(message)

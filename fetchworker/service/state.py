@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.service.admission import Admission
@@ -118,7 +118,7 @@ class Service:
             try:
                 async with (
                     deadline,
-                    self.admission.place(),
+                    self._place(state["held"]),
                     self.locks.held(site, session),
                 ):
                     yield
@@ -130,6 +130,12 @@ class Service:
                 told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
                 failure.context = {**told, **failure.context}
                 raise failure from exc
+
+    @asynccontextmanager
+    async def _place(self, held: AsyncExitStack) -> AsyncIterator[None]:
+        """A place, which comes back when the answer has been taken: until then it lies in the memory."""
+        await held.enter_async_context(self.admission.place())
+        yield
 
     def _cut_off(self) -> bool:
         """Whether this call is cancelled as the service ends; it is not any more then, and can answer so."""
