@@ -46,8 +46,10 @@ STATUSES: dict[str, int] = {
     "UPSTREAM_BLOCKED": 503,
     "PROXY_EXHAUSTED": 503,
     "SESSION_EXHAUSTED": 503,
+    "REDIS_UNAVAILABLE": 503,
     "DEADLINE": 504,
 }
+_NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
 #: context that an answer may have, in this order; evidence from a page stays in the log
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
@@ -99,7 +101,7 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case OutcomeError():
             return ApiError(error.error_type, error.message, **error.context)
         case RedisUnavailableError():
-            return ApiError("INTERNAL_ERROR", error.message)
+            return ApiError("REDIS_UNAVAILABLE", _NO_REDIS)  # the error names the place, which is in the log
         case FetchworkerError():
             return _ours(error)
         case TimeoutError():

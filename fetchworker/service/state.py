@@ -85,16 +85,26 @@ class Service:
             raise ApiError("VALIDATION_ERROR", f"timeout: at most {most:g} seconds are given", fields=["timeout"])
         return min(asked or self.environment.serve_timeout, most)
 
-    def degraded(self) -> list[tuple[str, str]]:
+    async def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means."""
+        found = []
         limit = self.crawlers.limit
-        if limit is None or not limit.away:
-            return []
+        if limit is not None and limit.away:
+            found.append(("limit", self._ceiling()))
+        if self._needs_redis() and await self.link.away():
+            what = "sessions with a name" if self.stateless else "sessions with a name, pools and Idempotency-Key"
+            found.append(("redis", f"Redis does not answer: calls with {what} fail"))
+        return found
+
+    def _ceiling(self) -> str:
         most, rate = self.environment.limit_concurrency, self.environment.limit_rate
         ceiling = [f"{most} requests under way"] if most is not None else []
         ceiling += [f"{rate[0]:g} a second"] if rate is not None else []
-        told = f"Redis does not answer: this process keeps the limit by itself, at most {' and '.join(ceiling)}"
-        return [("limit", told)]
+        return f"Redis does not answer: this process keeps the limit by itself, at most {' and '.join(ceiling)}"
+
+    def _needs_redis(self) -> bool:
+        """One of our own is started by the first call that needs it, and by nothing else."""
+        return self.environment.redis_url is not None or self.link.needed or self.crawlers.need_redis
 
     @asynccontextmanager
     async def call(
@@ -149,6 +159,8 @@ def _failure(error: BaseException, *, over: bool, timeout: float) -> ApiError:
     if over and isinstance(error, TimeoutError):
         return ApiError("DEADLINE", f"not done within {timeout:g} seconds", limit=timeout)
     failure = failure_of(error)
+    if failure.type == "REDIS_UNAVAILABLE":
+        logger.warning("a call failed: %s", error)
     if failure.type == "INTERNAL_ERROR" and isinstance(error, Exception):
         logger.error("a call failed: %s", error, exc_info=error)
     return failure

@@ -40,7 +40,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
         (OutcomeError("transient", "x"), "FETCH_ERROR"),
         (OutcomeError("stale_contract", "x"), "CONTRACT_ERROR"),
         (ProxyExhaustedError("x"), "PROXY_EXHAUSTED"),
-        (RedisUnavailableError("x"), "INTERNAL_ERROR"),
+        (RedisUnavailableError("x"), "REDIS_UNAVAILABLE"),
         (CannotResolveHostError("x"), "FETCH_ERROR"),
         (DownloadTimeoutError("x"), "FETCH_ERROR"),
         (DownloadCancelledError("Received 9 bytes which is larger than download max size (3)"), "PAYLOAD_TOO_LARGE"),

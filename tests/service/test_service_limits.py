@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from fetchworker.config import Environment
 from fetchworker.demo.log import read_log
+from fetchworker.demo.redis import RedisServer
 from fetchworker.errors import ConfigError
 from fetchworker.service.callers import hash_of, load_keys, new_key
 from tests.service.conftest import KEYS, LAB, failure
@@ -112,11 +113,40 @@ def test_keys_from_a_file(tmp_path):
 
 def test_without_redis_stateless_fetches_go_on(limited):
     assert call(limited).json()["proxy"] is None
-    told = limited.health()["degraded"]
-    assert [one["part"] for one in told] == ["limit"]
-    assert "50 requests" in told[0]["told"]
-    told = failure(call(limited, session_id="needs-redis"))
-    assert told == (500, "INTERNAL_ERROR")
+    told = {one["part"]: one["told"] for one in limited.health()["degraded"]}
+    assert "50 requests" in told["limit"]
+    assert "sessions with a name" in told["redis"]
+
+
+def test_without_redis_what_needs_it_says_so_and_names_no_place(make_service):
+    """At once, and not at the end of the call's time; with the patience that crawls have."""
+    made = make_service("--stateless", FETCHWORKER_REDIS_URL="redis://127.0.0.1:1/0")
+    with made as service, service.client() as client:
+        found = [service.fetch(f"{LAB}/", session_id="a", timeout=20), client.get("/sessions/a")]
+        found += [client.delete("/sessions/a"), client.post("/sessions/a/refresh")]
+        for response in found:
+            assert failure(response) == (503, "REDIS_UNAVAILABLE")
+            assert "127.0.0.1" not in response.text
+        assert "127.0.0.1:1" in service.log_text()
+        assert [one["part"] for one in service.health()["degraded"]] == ["redis"]
+
+
+def test_a_redis_that_goes_away_is_told_and_missed(make_service):
+    redis = RedisServer()
+    with redis, make_service(FETCHWORKER_REDIS_URL=redis.url) as service, service.client() as client:
+        assert service.fetch(f"{LAB}/", session_id="a").status_code == 200
+        assert service.health()["degraded"] == []
+        redis.kill()
+        service.until(lambda health: [one["part"] for one in health["degraded"]] == ["redis"])
+        found = [service.fetch(f"{LAB}/", session_id="a"), client.get("/sessions/a")]
+        found += [
+            service.fetch(f"{LAB}/", headers_={"idempotency-key": "k"}),
+            client.post("/pool/fetch/lease", json={}),
+        ]
+        for response in found:
+            assert failure(response) == (503, "REDIS_UNAVAILABLE")
+            assert "127.0.0.1" not in response.text
+        assert service.fetch(f"{LAB}/").status_code == 200
 
 
 def test_a_required_proxy_that_is_not_there(limited):
