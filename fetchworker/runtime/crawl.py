@@ -238,6 +238,11 @@ class Runtime(IdentitiesOfCrawl):
 
     # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @property
+    def has_redis(self) -> bool:
+        """Whether Redis has been asked for and was there."""
+        return self._redis is not None
+
     async def redis(self) -> Client:
         """The client of Redis, which all crawls of this event loop share.
 

@@ -46,8 +46,10 @@ STATUSES: dict[str, int] = {
     "UPSTREAM_BLOCKED": 503,
     "PROXY_EXHAUSTED": 503,
     "SESSION_EXHAUSTED": 503,
+    "REDIS_UNAVAILABLE": 503,
     "DEADLINE": 504,
 }
+_NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
 #: context that an answer may have, in this order; evidence from a page stays in the log
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
@@ -69,7 +71,13 @@ class Failure(BaseModel):
 
 
 class ApiError(Exception):
-    """Ends a call with a failure of the table."""
+    """Ends a call with a failure of the table.
+
+    Attributes:
+        unread: whether a part of the call's body has not been read.
+    """
+
+    unread = False
 
     def __init__(self, type: str, message: str, *, headers: dict[str, str] | None = None, **context: Any) -> None:  # noqa: A002
         super().__init__(message)
@@ -93,7 +101,7 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case OutcomeError():
             return ApiError(error.error_type, error.message, **error.context)
         case RedisUnavailableError():
-            return ApiError("INTERNAL_ERROR", error.message)
+            return ApiError("REDIS_UNAVAILABLE", _NO_REDIS)  # the error names the place, which is in the log
         case FetchworkerError():
             return _ours(error)
         case TimeoutError():
@@ -103,7 +111,8 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case IgnoreRequest():
             return _ignored(error)
         case asyncio.CancelledError():
-            return ApiError("INTERNAL_ERROR", "the service was ended before the call was done")
+            told = "the service was ended before the call was done"
+            return ApiError("INTERNAL_ERROR", told, headers={"connection": "close"}, reason="ended")
         case _ if isinstance(error, _TRANSPORT):
             return ApiError("FETCH_ERROR", f"{type(error).__name__}: {error}", reason=_REASONS.get(type(error)))
         case _:
