@@ -20,6 +20,7 @@ from scrapy.exceptions import (
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
+from fetchworker.download.charging import ROBOTS, operation_of
 from fetchworker.download.wire import WIRE, Wire, page_of
 from fetchworker.errors import FetchworkerError, OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
 from fetchworker.media import MEDIA
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from fetchworker.contracts import Page
 
 logger = logging.getLogger(__name__)
 
@@ -103,6 +106,9 @@ class OutcomeMiddleware:
             wire.judge(verdict.outcome.value)
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        if verdict.outcome in REFUSALS and operation_of(request) == ROBOTS:  # who refuses it may well give the page
+            self._pause(request, verdict, wire)
+            raise _error(request, response, verdict, "", wire)
         if verdict.outcome is Outcome.CHALLENGE:
             through = await self._gate.passed(request, page, wire)
             if through is not None:
@@ -110,9 +116,7 @@ class OutcomeMiddleware:
         blamed = self._refusals.learn(wire, page, verdict)
         self._pooled.learn(request, good=verdict.outcome is Outcome.OK or verdict.outcome in _ABSENT or not blamed)
         if verdict.outcome is Outcome.OK:
-            if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
-                wire.session.tokens.update(self._extract(page))
-                await runtime.keep(request.meta.get("fw_session"), wire.session)
+            await self._harvest(request, page, wire)
             return response
         if _answers(request, response, verdict):
             return response
@@ -122,6 +126,11 @@ class OutcomeMiddleware:
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
         raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
+
+    async def _harvest(self, request: Request, page: Page, wire: Wire | None) -> None:
+        if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
+            wire.session.tokens.update(self._extract(page))
+            await self._runtime.keep(request.meta.get("fw_session"), wire.session)
 
     def _escalate(self, request: Request, verdict: Verdict, wire: Wire | None, plan: Plan) -> Plan:
         """After a block try again by a better tier, at once, where the budget has one and the identity may change."""
@@ -186,7 +195,8 @@ class OutcomeMiddleware:
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
         runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
-        auth, media = isinstance(exception, ProxyAuthError), bool(request.meta.get(MEDIA))
+        auth = isinstance(exception, ProxyAuthError)
+        media = bool(request.meta.get(MEDIA)) or operation_of(request) == ROBOTS  # neither is a page
         if wire is not None and wire.proxy is not None and _blames_proxy(exception, media=media):
             runtime.exits.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
         if isinstance(exception, FetchworkerError) and wire is not None and wire.proxy is not None and wire.proxy.tier:
