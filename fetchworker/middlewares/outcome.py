@@ -21,7 +21,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.charging import ROBOTS, operation_of
-from fetchworker.download.wire import WIRE, Wire, page_of
+from fetchworker.download.wire import LAST, WIRE, Wire, page_of
 from fetchworker.errors import FetchworkerError, OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
@@ -38,7 +38,7 @@ from fetchworker.telemetry.attribution import bound, from_meta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
+    from typing import Any, Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -104,6 +104,7 @@ class OutcomeMiddleware:
         verdict = classify(page, site=runtime.site, request_url=request.url)
         if wire is not None:
             wire.judge(verdict.outcome.value)
+        _note(request, **({} if verdict.outcome is Outcome.OK else _known(response, verdict)))
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
         if verdict.outcome in REFUSALS and operation_of(request) == ROBOTS:  # who refuses it may well give the page
@@ -195,6 +196,7 @@ class OutcomeMiddleware:
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
         runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
+        _note(request)
         auth = isinstance(exception, ProxyAuthError)
         media = bool(request.meta.get(MEDIA)) or operation_of(request) == ROBOTS  # neither is a page
         if wire is not None and wire.proxy is not None and _blames_proxy(exception, media=media):
@@ -280,18 +282,33 @@ def _told(verdict: Verdict) -> str:
 
 
 def _error(request: Request, response: Response, verdict: Verdict, evidence: str, wire: Wire | None) -> OutcomeError:
+    known = _known(response, verdict)
+    del known["outcome"]
     tier = {"tier": wire.proxy.tier} if wire is not None and wire.proxy is not None and wire.proxy.tier else {}
     return OutcomeError(
         verdict.outcome.value,
         f"{_told(verdict)} after {_tries(request)} tries: {request.url}",
-        vendor=verdict.vendor,
-        evidence=list(verdict.evidence),
+        **known,
         confidence=verdict.confidence,
-        status=response.status,
         attempts=_tries(request),
         snippet=evidence,
         **tier,
     )
+
+
+def _known(response: Response, verdict: Verdict) -> dict[str, Any]:
+    """What is told of an answer that is not ``ok``."""
+    known: dict[str, Any] = {"outcome": verdict.outcome.value, "vendor": verdict.vendor}
+    known |= {"evidence": list(verdict.evidence), "status": response.status}
+    return {**known, "retry_after": verdict.retry_after} if verdict.retry_after else known
+
+
+def _note(request: Request, **known: Any) -> None:
+    """How the last try ended, for who has put a mapping into the meta and gets no answer in time."""
+    last: dict[str, Any] | None = request.meta.get(LAST)
+    if last is not None:
+        last.clear()
+        last.update(known, attempts=_tries(request))
 
 
 def _tries(request: Request) -> int:

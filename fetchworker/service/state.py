@@ -104,8 +104,10 @@ class Service:
         operation: str,
         timeout: float,  # noqa: ASYNC109  # over admission as well
         session: str | None = None,
-    ) -> AsyncIterator[None]:
+    ) -> AsyncIterator[dict[str, Any]]:
         """Carry out a call: a place, the session for itself, a deadline over all of it.
+
+        The block gets a mapping for how its last try ended (``meta[LAST]``); a failure tells it.
 
         Raises:
             ApiError: in place of whatever the block ended with.
@@ -113,6 +115,7 @@ class Service:
         started = time.monotonic()
         state = request.scope["state"]
         deadline = asyncio.timeout(timeout)
+        last: dict[str, Any] = {}
         with bound(request_id=state["request_id"], trace_id=state["trace_id"], site=site, operation=operation):
             try:
                 async with (
@@ -120,12 +123,12 @@ class Service:
                     self.admission.place(),
                     self.locks.held(site, session),
                 ):
-                    yield
+                    yield last
             except Exception as exc:
                 failure = _failure(exc, over=deadline.expired(), timeout=timeout)
                 elapsed = round((time.monotonic() - started) * 1000, 1)
                 told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
-                failure.context = {**told, **failure.context}
+                failure.context = {**told, **last, **failure.context}
                 raise failure from exc
 
 
