@@ -25,8 +25,8 @@ from fetchworker.download.wire import LAST, WIRE, Wire, page_of
 from fetchworker.errors import FetchworkerError, OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
-from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_media, plan_verdict, wait
-from fetchworker.middlewares.pooled import PooledSessions
+from fetchworker.middlewares.policy import FAIL, Plan, pause_of, plan_error, plan_media, plan_verdict, wait
+from fetchworker.middlewares.pooled import LEASED, PooledSessions
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
@@ -161,7 +161,7 @@ class OutcomeMiddleware:
     def _plan(self, request: Request, verdict: Verdict, wire: Wire | None, *, blamed: bool) -> Plan:
         runtime, config = self._runtime, self._runtime.config
         other_exit = runtime.pace.by_identity and wire is not None and wire.proxy is not None
-        return plan_verdict(
+        plan = plan_verdict(
             verdict,
             tries=_tries(request),
             retries=request.meta.get(RETRIES, config.retries),
@@ -171,6 +171,7 @@ class OutcomeMiddleware:
             refreshed=bool(request.meta.get("fw_refreshed")) or not uses_tokens(request.meta),
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )
+        return FAIL if plan.rotate and request.meta.get(LEASED) else plan  # nothing goes on with another identity
 
     def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
         """Let others that come the same way wait as well, or all when the host itself cannot go on."""
@@ -218,6 +219,8 @@ class OutcomeMiddleware:
             )
         if plan.step != "retry":
             return None
+        if request.meta.get(LEASED):
+            plan = replace(plan, rotate=False)
         return await self._retry(request, plan, type(exception).__name__, wire)
 
     def _unspent(self, request: Request, exception: Exception) -> bool:
