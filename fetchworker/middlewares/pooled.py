@@ -21,7 +21,7 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.download.profiles import is_profile
-from fetchworker.errors import BrokenChainError, SessionError, SessionExhaustedError
+from fetchworker.errors import BrokenChainError, LeaseLostError, SessionError, SessionExhaustedError
 from fetchworker.frontier.codec import CARRIED, TRY
 from fetchworker.sessions.poolkeys import MAIN, jar_of, tier_jar
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: of a request by a session that somebody elsewhere leases: it goes out by that one or not at all
+LEASED = "fw_leased"
 SCOPE, JAR, EXCLUSIVE, LEG, BEGUN = "fw_scope", "fw_jar", "fw_exclusive", "fw_leg", "fw_begun"
 #: so many sessions that cannot be used are dropped under one request
 _MOST_DROPPED = 10
@@ -73,6 +75,7 @@ class PooledSessions:
         Raises:
             SessionExhaustedError: none came free in time.
             SessionBusyError: somebody else has the named session to himself.
+            LeaseLostError: the session that somebody leases cannot be used any more.
         """
         if request.meta.get(EXCLUSIVE):
             return await self._locked(request, unfit)
@@ -98,6 +101,8 @@ class PooledSessions:
 
     def _pooled(self, request: Request, tier: str | None) -> Callable[[], Awaitable[Hold]] | None:
         meta, leases = request.meta, self._runtime.leases
+        if meta.get(LEASED):
+            return lambda: self._leased(meta[SCOPE])
         if not self._needed or meta.get(CARRIED) is not None:
             return None
         jar, scope, name = tier_jar(meta.get(JAR, MAIN), tier), meta.get(SCOPE), meta.get("fw_session")
@@ -110,6 +115,12 @@ class PooledSessions:
         if owner is None or leases.held(owner) is None:  # a child that was made of its page's meta has none of its own
             owner = meta[TRY] = f"try.{secrets.token_hex(8)}"
         return lambda: leases.take(jar, owner, brief=True)
+
+    async def _leased(self, owner: str) -> Hold:
+        hold = self._runtime.leases.held(owner)
+        if hold is None:
+            raise LeaseLostError("the leased session is out of use: it was refused, or its exit or profile is gone")
+        return hold
 
     def _of_another(self, name: str | None) -> Callable[[], Awaitable[Hold]] | None:
         """A warm-up, or a picture, goes by the lease of the request that it is for."""
@@ -272,7 +283,8 @@ class PooledSessions:
         await self._runtime.leases.release(hold.owner)
 
     def _hold(self, request: Request) -> Hold | None:
-        hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if self._needed else None
+        needed = self._needed or request.meta.get(LEASED)
+        hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if needed else None
         return None if hold is None or hold.locks else hold
 
 

@@ -6,6 +6,7 @@ docs/api.md has the table too; a test compares them.
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,6 +17,10 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    NotSupported,
+    ResponseDataLossError,
+    StopDownload,
+    UnsupportedURLSchemeError,
 )
 
 from fetchworker.errors import FetchworkerError, OutcomeError, RedisUnavailableError
@@ -85,12 +90,18 @@ class ApiError(Exception):
         self.status = STATUSES[type]
         self.message = message
         self.context = context
-        self.headers = headers or {}
+        self.headers = {**_pause(context), **(headers or {})}
 
     def body(self) -> dict[str, Any]:
         """The answer's JSON."""
         context = {name: self.context[name] for name in _TOLD if self.context.get(name) is not None}
         return {"type": self.type, "message": redact(self.message), "context": context}
+
+
+def _pause(context: dict[str, Any]) -> dict[str, str]:
+    """What a site asked to wait, for who calls to keep."""
+    seconds = context.get("retry_after")
+    return {} if not seconds else {"retry-after": str(math.ceil(seconds))}
 
 
 def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
@@ -121,12 +132,13 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
 
 _TRANSPORT = (
     CannotResolveHostError, DownloadCancelledError, DownloadConnectionRefusedError, DownloadFailedError,
-    DownloadTimeoutError, OSError,
+    DownloadTimeoutError, NotSupported, OSError, ResponseDataLossError, StopDownload, UnsupportedURLSchemeError,
 )  # fmt: skip
 _REASONS: dict[type[BaseException], str] = {
     CannotResolveHostError: "name",
     DownloadConnectionRefusedError: "connect",
     DownloadTimeoutError: "timeout",
+    ResponseDataLossError: "data_loss",
 }
 
 

@@ -115,8 +115,10 @@ class Service:
         operation: str,
         timeout: float,  # noqa: ASYNC109  # over admission as well
         session: str | None = None,
-    ) -> AsyncIterator[None]:
+    ) -> AsyncIterator[dict[str, Any]]:
         """Carry out a call: a place, the session for itself, a deadline over all of it.
+
+        The block gets a mapping for how its last try ended (``meta[LAST]``); a failure tells it.
 
         Raises:
             ApiError: in place of whatever the block ended with.
@@ -124,6 +126,7 @@ class Service:
         started = time.monotonic()
         state = request.scope["state"]
         deadline = asyncio.timeout(timeout)
+        last: dict[str, Any] = {}
         with bound(request_id=state["request_id"], trace_id=state["trace_id"], site=site, operation=operation):
             try:
                 async with (
@@ -131,14 +134,14 @@ class Service:
                     self._place(state["held"]),
                     self.locks.held(site, session),
                 ):
-                    yield
+                    yield last
             except (Exception, asyncio.CancelledError) as exc:
                 if isinstance(exc, asyncio.CancelledError) and not self._cut_off():
                     raise
                 failure = _failure(exc, over=deadline.expired(), timeout=timeout)
                 elapsed = round((time.monotonic() - started) * 1000, 1)
                 told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
-                failure.context = {**told, **failure.context}
+                failure.context = {**told, **last, **failure.context}
                 raise failure from exc
 
     @asynccontextmanager
