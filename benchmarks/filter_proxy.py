@@ -3,9 +3,9 @@
     python benchmarks/filter_proxy.py [--requests N] [--clients N]
 
 A server, the proxy and the clients are a process each, on loopback, with answers of 1 KB. ``new connections``: one for
-each request, in the proxy's case a tunnel (CONNECT with credentials, judged, connected, answered). ``kept``: each
-client stays on its connection or in its tunnel. ``plain``: requests in absolute form on kept connections to the proxy,
-each of which has a connection of its own to the server. CPU is the proxy's own, user and system.
+each request, by the proxy a tunnel (CONNECT with credentials, judged, connected, answered). ``kept``: each client
+stays on its connection or in its tunnel. ``plain``: requests in absolute form on kept connections to the proxy, each of
+which has a connection of its own to the server. CPU is the proxy's own, user and system.
 """
 
 from __future__ import annotations
