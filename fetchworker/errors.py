@@ -12,6 +12,8 @@
     ├── SessionError                a stored session cannot be read or written
     │   ├── SessionExhaustedError   no session of the pool came free in time (SESSION_EXHAUSTED)
     │   ├── SessionBusyError        somebody else has the session to itself (SESSION_BUSY)
+    │   ├── SessionDamagedError     what is stored of a session is no session (INTERNAL_ERROR)
+    │   ├── SessionNewerError       a newer version wrote the session (SESSION_NEWER)
     │   └── LeaseLostError          the lease of a session is over, or somebody else's (SESSION_LOST)
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
     ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
@@ -120,6 +122,16 @@ class SessionError(FetchworkerError):
     """A stored session cannot be read or written."""
 
     type = "INTERNAL_ERROR"
+
+
+class SessionDamagedError(SessionError):
+    """What is stored of a session is no session that this version could read."""
+
+
+class SessionNewerError(SessionError):
+    """A newer version of fetchworker wrote the session: this one leaves it alone."""
+
+    type = "SESSION_NEWER"
 
 
 class SessionExhaustedError(SessionError):

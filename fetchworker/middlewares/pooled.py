@@ -21,7 +21,13 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.download.profiles import is_profile
-from fetchworker.errors import BrokenChainError, LeaseLostError, SessionError, SessionExhaustedError
+from fetchworker.errors import (
+    BrokenChainError,
+    LeaseLostError,
+    SessionDamagedError,
+    SessionExhaustedError,
+    SessionNewerError,
+)
 from fetchworker.frontier.codec import CARRIED, TRY
 from fetchworker.sessions.poolkeys import MAIN, jar_of, tier_jar
 
@@ -142,7 +148,7 @@ class PooledSessions:
         try:
             sessions = await runtime.sessions()
             mint = partial(runtime.mint, name, request.meta.get("fw_tier"))
-            session = await sessions.acquire(runtime.site, name, mint)
+            session = await runtime.named_session(name, request.meta.get("fw_tier"))
             if unfit(session):
                 session = await sessions.rotate(runtime.site, name, session, mint)
             return session  # noqa: TRY300  # what may fail is above
@@ -168,10 +174,10 @@ class PooledSessions:
         except _VanishedError:
             await self._drop(hold, "vanished", "its record is gone")
             return None
-        except SessionError as exc:
-            if "format" in exc.context:
-                await self._leave_alone(hold, exc)
-                return None
+        except SessionNewerError as exc:
+            await self._leave_alone(hold, exc)
+            return None
+        except SessionDamagedError:
             await self._drop(hold, "damaged", "its record cannot be read")
             return None
         hold.stored = True
@@ -186,7 +192,7 @@ class PooledSessions:
             return None
         return session
 
-    async def _leave_alone(self, hold: Hold, why: SessionError) -> None:
+    async def _leave_alone(self, hold: Hold, why: SessionNewerError) -> None:
         """One that a newer version wrote is for the workers that can read it; told once."""
         runtime = self._runtime
         if not self._told:

@@ -14,7 +14,7 @@ from fetchworker.contracts import Call, Fetch, Paged, Parsed
 from fetchworker.demo.lab import lab_app, redirect, text
 from fetchworker.demo.proxy import Mode
 from fetchworker.download.wire import WIRE
-from fetchworker.errors import BrokenChainError, SessionBusyError, SessionExhaustedError
+from fetchworker.errors import BrokenChainError, SessionBusyError, SessionExhaustedError, SessionNewerError
 from fetchworker.items import Page, Post
 from fetchworker.middlewares.poolwarm import pause_after
 from fetchworker.sessions.poolkeys import jar_of
@@ -149,6 +149,36 @@ async def test_a_session_of_a_newer_version_is_left_to_it(drive):
         assert await states(site) == ["idle", "idle"], "it is there for those who can read it"
         assert stat(site, "newer") == 1, "told once, and not leased again"
         assert site.store._records[f"fw:session:{{instagram}}:{first}"][1][b"v"] == b"99"
+
+
+EXCLUSIVE = {"fw_exclusive": True, "fw_scope": "one"}
+
+
+@pytest.mark.parametrize("meta", [{}, EXCLUSIVE])
+@pytest.mark.parametrize("pool", [None, POOL])
+@pytest.mark.parametrize("version", [b"x", b"0"])
+async def test_a_named_session_that_cannot_be_read_is_made_anew_and_counted(drive, pool, meta, version):
+    async with drive(pool=pool) as site:
+        await site.get("/cookies/set?sid=1", session="ann", meta=dict(meta))
+        site.store._records["fw:session:{instagram}:ann"][1][b"v"] = version
+        site.runtime._sessions._entries.clear()
+        both = await asyncio.gather(*(site.get("/cookies", session="ann", meta=dict(meta)) for _ in range(2)))
+        assert [cookies(answer) for answer in both] == [{}, {}]
+        assert len({session_of(answer).identity for answer in both}) == 1
+        assert site.stats["fetchworker/damaged/instagram"] == 1
+        assert (await site.stored("ann")).identity == session_of(both[0]).identity
+
+
+async def test_a_named_session_of_a_newer_version_is_refused_and_left(drive):
+    async with drive() as site:
+        await site.get("/echo", session="ann")
+        record = site.store._records["fw:session:{instagram}:ann"][1]
+        record[b"v"] = b"99"
+        site.runtime._sessions._entries.clear()
+        with pytest.raises(SessionNewerError, match=r"update the workers.*scrapy sessions drop") as told:
+            await site.get("/echo", session="ann")
+        assert told.value.type == "SESSION_NEWER"
+        assert site.store._records["fw:session:{instagram}:ann"][1] == record
 
 
 async def test_a_scope_keeps_its_session_until_it_ends(drive):

@@ -121,7 +121,7 @@ def _runtime(served: Served) -> Runtime:
 
 async def _refreshed(runtime: Runtime, site: str, name: str) -> dict[str, Any]:
     sessions: LiveSessions = await runtime.sessions()
-    session = await sessions.acquire(site, name, lambda: runtime.mint(name))
+    session = await runtime.named_session(name)
     try:
         fresh = await sessions.rotate(site, name, session, lambda: runtime.mint(name))
     finally:
