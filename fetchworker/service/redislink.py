@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ class RedisLink:
 
     Attributes:
         needed: whether somebody has asked for it.
+        reason: why the last look that missed it did; names its place.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -31,8 +33,10 @@ class RedisLink:
         self._client: Client | None = None
         self._lock = asyncio.Lock()
         self._looking = asyncio.Lock()
-        self._seen: tuple[float, bool] | None = None
+        self._looked = -math.inf
+        self._missed = 0
         self.needed = False
+        self.reason = ""
 
     async def get(self) -> Client:
         """The client.
@@ -46,18 +50,23 @@ class RedisLink:
                 self._client = await connect(self._environment)
             return self._client
 
-    async def away(self) -> bool:
-        """Whether Redis does not answer now; a look takes a second at most, and holds for another."""
-        async with self._looking:
-            if self._seen is None or time.monotonic() - self._seen[0] > _SEEN:
-                away = not await self._answers()
-                self._seen = (time.monotonic(), away)
-            return self._seen[1]
+    async def away(self, *, looks: int = 1) -> bool:
+        """Whether Redis does not answer now. A look takes a second at most, and holds for another.
+
+        Args:
+            looks: how many in a row have to miss it.
+        """
+        async with self._looking:  # who asks meanwhile is told the same
+            while time.monotonic() - self._looked > _SEEN or 0 < self._missed < looks:
+                self._missed = 0 if await self._answers() else self._missed + 1
+                self._looked = time.monotonic()
+            return self._missed >= looks
 
     async def _answers(self) -> bool:
         try:
             client = await connect(self._environment, limit=0)
-        except RedisUnavailableError:
+        except RedisUnavailableError as exc:
+            self.reason = exc.message
             return False
         await disconnect(client)
         return True

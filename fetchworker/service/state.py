@@ -8,6 +8,7 @@ import time
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.admission import Admission
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: the site of addresses that belong to none
 DEFAULT = "fetch"
+#: in a row that have to miss Redis before calls are refused: a single one may have been slow itself
+_LOOKS = 2
 
 
 class Service:
@@ -115,15 +118,25 @@ class Service:
         operation: str,
         timeout: float,  # noqa: ASYNC109  # over admission as well
         session: str | None = None,
+        redis: bool = False,
     ) -> AsyncIterator[dict[str, Any]]:
         """Carry out a call: a place, the session for itself, a deadline over all of it.
 
         The block gets a mapping for how its last try ended (``meta[LAST]``); a failure tells it.
 
+        Args:
+            request: of the caller.
+            site: whose it is.
+            operation: its name.
+            timeout: seconds that it may take.
+            session: its name, if it has one.
+            redis: whether nothing can come of it without Redis.
+
         Raises:
             ApiError: in place of whatever the block ended with.
         """
         started = time.monotonic()
+        redis = redis or session is not None
         state = request.scope["state"]
         deadline = asyncio.timeout(timeout)
         last: dict[str, Any] = {}
@@ -134,11 +147,14 @@ class Service:
                     self._place(state["held"]),
                     self.locks.held(site, session),
                 ):
+                    if redis:
+                        await self._check_redis()
                     yield last
             except (Exception, asyncio.CancelledError) as exc:
                 if isinstance(exc, asyncio.CancelledError) and not self._cut_off():
                     raise
-                failure = _failure(exc, over=deadline.expired(), timeout=timeout)
+                cause = await self._cause(exc) if redis and isinstance(exc, TimeoutError) else exc
+                failure = _failure(cause, over=deadline.expired(), timeout=timeout)
                 elapsed = round((time.monotonic() - started) * 1000, 1)
                 told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
                 failure.context = {**told, **last, **failure.context}
@@ -149,6 +165,19 @@ class Service:
         """A place, which comes back when the answer has been taken: until then it lies in the memory."""
         await held.enter_async_context(self.admission.place())
         yield
+
+    async def _check_redis(self) -> None:
+        """Refuse at once what would wait until its time is over, at a Redis that takes commands and is silent."""
+        if self.environment.redis_url is not None and await self.link.away(looks=_LOOKS):
+            raise RedisUnavailableError(self.link.reason)
+
+    async def _cause(self, error: BaseException) -> BaseException:
+        """What has taken the time of a call that needs Redis: that one, or something else."""
+        try:
+            await self._check_redis()
+        except RedisUnavailableError as exc:
+            return exc
+        return error
 
     def _cut_off(self) -> bool:
         """Whether this call is cancelled as the service ends; it is not any more then, and can answer so."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import subprocess
 import threading
@@ -136,6 +138,12 @@ def test_a_redis_that_goes_away_is_told_and_missed(make_service):
     with redis, make_service(FETCHWORKER_REDIS_URL=redis.url) as service, service.client() as client:
         assert service.fetch(f"{LAB}/", session_id="a").status_code == 200
         assert service.health()["degraded"] == []
+        os.kill(redis.pid, signal.SIGSTOP)  # it takes connections and commands, and answers none
+        service.until(lambda health: health["degraded"])
+        assert failure(service.fetch(f"{LAB}/", session_id="a", timeout=20)) == (503, "REDIS_UNAVAILABLE")
+        os.kill(redis.pid, signal.SIGCONT)
+        service.until(lambda health: not health["degraded"])
+        assert service.fetch(f"{LAB}/", session_id="a").status_code == 200
         redis.kill()
         service.until(lambda health: [one["part"] for one in health["degraded"]] == ["redis"])
         found = [service.fetch(f"{LAB}/", session_id="a"), client.get("/sessions/a")]
