@@ -181,18 +181,48 @@ def test_a_call_whose_time_is_over_tells_how_its_last_try_ended(service):
         ({"url": LAB, "proxy": "http://127.0.0.1:6379"}, "proxy"),
         ({"url": LAB, "site": "nowhere"}, "site"),
         ({"url": LAB, "session_id": "a b"}, "session_id"),
-        ({"url": LAB, "headers": {"X-A": "1\r\nX-B: 2"}}, "x-a"),
+        ({"url": LAB, "headers": {"X-A": "1\r\nX-B: 2"}}, "headers.X-A"),
+        ({"url": LAB, "headers": {"X A": "1"}}, "headers.X A"),
+        ({"url": LAB, "headers": {"User-Agent": "other"}}, "headers.User-Agent"),
+        ({"url": LAB, "headers": {"X-A": 1}}, "headers.X-A"),
+        ({"url": LAB, "cookies": {"a": "1;2"}}, "cookies.a"),
+        ({"url": LAB, "cookies": {"a=b": "1"}}, "cookies.a=b"),
         ({"url": LAB, "body": "a", "json": 1}, "json"),
+        ({"url": LAB, "body_base64": "%"}, "body_base64"),
+        ({"url": LAB, "lease": "x"}, "lease"),
+        ({"url": LAB, "session_id": "call:1"}, "session_id"),
         ({"url": LAB, "render": True}, "render"),
-        ({"url": LAB, "expect": {"status": ["200"]}}, "expect.status"),
+        ({"url": LAB, "expect": {"status": ["200"]}}, "expect.status.0"),
     ],
 )
 def test_validation_errors_name_the_field(service, body, field):
     with service.client() as client:
         response = client.post("/fetch", json=body)
     assert failure(response) == (400, "VALIDATION_ERROR")
-    assert field in response.json()["message"]
+    assert field in response.json()["context"]["fields"]
     assert "secret" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("user=nasa&limit=0", "limit"),
+        ("user=nasa&foo=1", "foo"),
+        ("user=nasa&session_id=a/b", "session_id"),
+        ("user=nasa&session_id=call:1", "session_id"),
+        ("user=nasa&lease=x", "lease"),
+        ("user=nasa&url=https://www.instagram.com/esa/", "url"),
+        ("url=https://lab.example/x", "url"),
+        ("user=nasa&priority=x", "priority"),
+        ("user=nasa&tier=x", "tier"),
+        ("user=nasa&exclusive=x", "exclusive"),
+        ("user=nasa&timeout=x", "timeout"),
+    ],
+)
+def test_arguments_of_routes_are_named_too(service, query, field):
+    response = service.get(f"/instagram/posts?{query}")
+    assert failure(response) == (400, "VALIDATION_ERROR")
+    assert field in response.json()["context"]["fields"]
 
 
 def test_other_refusals_of_the_protocol(service):
