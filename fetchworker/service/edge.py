@@ -35,6 +35,13 @@ _OPEN = frozenset({"/health", "/openapi.json", "/docs", "/swagger"})
 _OWN = frozenset({"fetch", "sessions", "pool", "documents", "admin"})
 
 
+#: the one path that takes files, and the bytes that a form may have beside its file
+_FILES, _FORM = "/documents", 16 * 1024
+_MULTIPART = b"multipart/form-data"
+#: bytes a second that a body has to come with, once its first seconds are over
+_SLOWEST = 64 * 1024
+
+
 class _GoneError(Exception):
     """The client hung up."""
 
@@ -65,6 +72,7 @@ class Edge:
         self._app = app
         self._service = service
         self._body_max = service.environment.serve_body_max
+        self._form_max = service.environment.documents_bytes + _FORM
         self._patience = service.environment.serve_patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,9 +102,12 @@ class Edge:
         needed = scope_of(call.scope["path"])
         if needed is not None:
             call.scope["state"]["caller"] = self._service.callers.admit(given_key(headers), needed)
-        body = await self._body(headers, receive)
-        if body and headers.get(b"content-type", b"").split(b";")[0].strip().lower() != b"application/json":
-            raise ApiError("UNSUPPORTED_MEDIA_TYPE", "the body has to be application/json")
+        kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        form = kind == _MULTIPART and call.scope["path"] == _FILES
+        body = await self._body(headers, receive, self._form_max if form else self._body_max)
+        if body and not form and kind != b"application/json":
+            other = " or multipart/form-data" if call.scope["path"] == _FILES else ""
+            raise ApiError("UNSUPPORTED_MEDIA_TYPE", f"the body has to be application/json{other}")
         await self._watched(call, body, receive)
 
     def _check_browser(self, headers: dict[bytes, bytes]) -> None:
@@ -108,33 +119,32 @@ class Edge:
         if not _LOOPBACK.match(headers.get(b"host", b"localhost")):
             raise ApiError("FORBIDDEN", "without keys the service answers to localhost and 127.0.0.1 alone")
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         declared = headers.get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > self._body_max:
-            raise self._too_large()
+        if declared.isdigit() and int(declared) > most:
+            raise _too_large(most)
         if declared == b"0" and b"transfer-encoding" not in headers:
             await receive()
             return b""
         parts, size = [], 0
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._patience
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout_at(end) as deadline:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise _GoneError
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > self._body_max:
-                        raise self._too_large()
+                    if size > most:
+                        raise _too_large(most)
+                    deadline.reschedule(end + size / _SLOWEST)
                     if not message.get("more_body", False):
                         return b"".join(parts)
         except TimeoutError:
-            told = f"the body did not come within {self._patience:g} seconds"
+            told = f"the body did not come within {self._patience:g} seconds and one for each {_SLOWEST} bytes"
             raise ApiError("REQUEST_TIMEOUT", told, headers={"connection": "close"}) from None
-
-    def _too_large(self) -> ApiError:
-        told = f"a body may have {self._body_max} bytes"
-        return ApiError("PAYLOAD_TOO_LARGE", told, headers={"connection": "close"}, limit=self._body_max, reason="body")
 
     async def _watched(self, call: _Call, body: bytes, receive: Receive) -> None:
         """Run the routes, and end them when the client is gone."""
@@ -160,6 +170,11 @@ class Edge:
             raise _GoneError from None
         finally:
             watch.cancel()
+
+
+def _too_large(most: int) -> ApiError:
+    told = f"a body may have {most} bytes"
+    return ApiError("PAYLOAD_TOO_LARGE", told, headers={"connection": "close"}, limit=most, reason="body")
 
 
 async def _cancel_when_gone(work: asyncio.Task[Any], call: _Call, receive: Receive) -> None:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.service.admission import Admission
+from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
 from fetchworker.telemetry.attribution import bound
@@ -35,7 +36,7 @@ class Service:
     """The parts of one service.
 
     Attributes:
-        stateless: whether only ``/fetch``, ``/sessions`` and ``/health`` are there.
+        stateless: whether the sites' routes and pools are left out.
         draining: whether the service was told to end.
     """
 
@@ -60,6 +61,7 @@ class Service:
         self.draining = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
+        self.documents = Documents(environment)
 
     async def open(self) -> None:
         """Open what calls need from the start; the sites' crawlers are opened with their first calls."""
@@ -70,6 +72,7 @@ class Service:
 
     async def close(self) -> None:
         """Close everything."""
+        await self.documents.close()
         await self.crawlers.close()
         await self.link.close()
 
