@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import psutil
 import pytest
 
 from fetchworker.errors import ConfigError, DocumentError
@@ -234,6 +235,34 @@ def test_a_client_that_hangs_up_ends_its_call(papers, silent, headers):
         client.post("/documents", json={"url": silent.url}, headers=headers, timeout=1)
     assert silent.left.acquire(timeout=15)
     papers.until(lambda health: not health["in_flight"])
+
+
+def readers(papers: Serving) -> list[psutil.Process]:
+    """The processes that read the service's documents."""
+    children = psutil.Process(papers.process.pid).children(recursive=True)
+    return [child for child in children if "fetchworker.documents.worker" in child.cmdline()]
+
+
+@pytest.mark.parametrize("headers", [EVENTS, {}])
+def test_a_client_that_hangs_up_ends_the_reading(papers, headers):
+    assert sent(papers, PDF).status_code == 200
+    (reader,) = readers(papers)
+    reader.suspend()  # a document that takes long
+    content = _pdf([*INVOICE, (40, 700, 10, f"Sent as {headers}")])
+    with pytest.raises(httpx.ReadTimeout), papers.client(headers=KEY) as client:
+        client.post("/documents", files={"file": content}, headers=headers, timeout=1)
+    reader.wait(30)
+    papers.until(lambda health: not health["in_flight"])
+    assert sent(papers, content).status_code == 200
+
+
+def test_the_readers_end_with_the_service(make_service):
+    with make_service("--stateless", FETCHWORKER_DOCUMENTS_WORKERS="1") as one:
+        assert sent(one, PDF).status_code == 200
+        (reader,) = readers(one)
+        one.process.terminate()
+        assert one.process.wait(30) == -15
+        assert not reader.is_running()
 
 
 @pytest.mark.parametrize(

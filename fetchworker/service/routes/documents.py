@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from fetchworker.service.state import Service
     from fetchworker.service.uploads import Asked
 
-_TOLD = """A list of the documents in the file, each as `scrapy document --json` tells it. With `Accept:
-text/event-stream` pages are told as they are read: events `progress` (`page`, `pages`), then `result` with the list, or `error` with a
-failure."""
+_TOLD = (
+    "A list of the documents in the file, each as `scrapy document --json` tells it. With `Accept: text/event-stream` "
+    "pages are told as they are read: events `progress` (`page`, `pages`), then `result` with the list, or `error` with "
+    "a failure."
+)
 
 
 class FieldView(BaseModel):
