@@ -31,8 +31,8 @@ class Command(ScrapyCommand):
         return (
             "Serve POST /fetch and /documents, the routes of all sites, sessions and pools; --stateless leaves out "
             "sites and pools. On loopback nobody is asked for a key unless there are some; elsewhere it does not start "
-            "without FETCHWORKER_SERVE_KEYS or FETCHWORKER_SERVE_KEYS_FILE. SIGTERM and SIGINT: /health fails, calls have "
-            "SHUTDOWN_DRAIN_SECONDS to end, a second signal ends at once. Exit codes: 2 wrong arguments or "
+            "without FETCHWORKER_SERVE_KEYS or FETCHWORKER_SERVE_KEYS_FILE. SIGTERM and SIGINT: /health fails, calls "
+            "have SHUTDOWN_DRAIN_SECONDS to end, a second signal ends at once. Exit codes: 2 wrong arguments or "
             "configuration, 1 the address cannot be listened at, else as the signal says (143, 130)."
         )
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _TOLD = (
     "A list of the documents in the file, each as `scrapy document --json` tells it. With `Accept: text/event-stream` "
-    "pages are told as they are read: events `progress` (`page`, `pages`), then `result` with the list, or `error` with "
-    "a failure."
+    "pages are told as they are read: events `progress` (`page`, `pages`), then `result` with the list, or `error` "
+    "with a failure."
 )
 
 
