@@ -164,7 +164,7 @@ class _Show:
     def documents(self, file: str, found: list[Examined]) -> None:
         """What a file says."""
         for one in found:
-            told = one.reading.to_json(file) | {"pages_read": one.pages_read, "pages_total": one.pages_total}
+            told = one.to_json(file)
             if self._opts.json:
                 _print_json(told)
             else:

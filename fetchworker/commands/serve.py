@@ -31,17 +31,17 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Serve POST /fetch, the routes of all sites, sessions and pools; --stateless leaves out sites and pools. "
-            "On loopback nobody is asked for a key unless there are some; elsewhere it does not start without "
-            "FETCHWORKER_SERVE_KEYS or FETCHWORKER_SERVE_KEYS_FILE. SIGTERM and SIGINT: /health fails, calls have "
-            "SHUTDOWN_DRAIN_SECONDS to end, a second signal ends at once. Exit codes: 2 wrong arguments or "
+            "Serve POST /fetch and /documents, the routes of all sites, sessions and pools; --stateless leaves out "
+            "sites and pools. On loopback nobody is asked for a key unless there are some; elsewhere it does not start "
+            "without FETCHWORKER_SERVE_KEYS or FETCHWORKER_SERVE_KEYS_FILE. SIGTERM and SIGINT: /health fails, calls "
+            "have SHUTDOWN_DRAIN_SECONDS to end, a second signal ends at once. Exit codes: 2 wrong arguments or "
             "configuration, 1 the address cannot be listened at, else as the signal says (143, 130)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         own = parser.add_argument_group(title="Service")
-        own.add_argument("--stateless", action="store_true", help="/fetch, /sessions and /health alone")
+        own.add_argument("--stateless", action="store_true", help="/fetch, /documents, /sessions and /health alone")
         own.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
         own.add_argument("--port", type=int, default=_PORT, help=f"the port, 0 for any that is free ({_PORT})")
         own.add_argument("--reload", action="store_true", help="start anew when a source file changes (development)")
@@ -65,7 +65,7 @@ class Command(ScrapyCommand):
             print(f"scrapy serve: {exc.message}", file=sys.stderr)
             self.exitcode = BAD_USE
         except ModuleNotFoundError as exc:
-            if exc.name not in ("fastapi", "uvicorn", "starlette", "httptools"):
+            if exc.name not in ("fastapi", "uvicorn", "starlette", "httptools", "python_multipart"):
                 raise
             print(f"scrapy serve: {exc.name} is missing: {how_to_install('service')}", file=sys.stderr)
             self.exitcode = BAD_USE

@@ -35,6 +35,10 @@ class Examined:
     overlay: bytes | None = None
     """A PNG."""
 
+    def to_json(self, file: str | None = None) -> dict[str, Any]:
+        """The object that the command and the service give for one document of a file."""
+        return self.reading.to_json(file) | {"pages_read": self.pages_read, "pages_total": self.pages_total}
+
 
 class DocumentReader:
     """Reads invoices and receipts; an asynchronous context manager, to be used on one loop.

@@ -16,8 +16,9 @@ from starlette.responses import JSONResponse, Response
 from fetchworker.errors import FetchworkerError, RedisUnavailableError
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
-from fetchworker.service.models import FetchBody
+from fetchworker.service.models import DocumentBody, FetchBody
 from fetchworker.service.responses import REF, failure_response
+from fetchworker.service.routes.documents import documents_router
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
 from fetchworker.service.routes.pages import pages_router
@@ -61,6 +62,7 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(pages_router())
     app.include_router(fetch_router(service))
     app.include_router(sessions_router(service))
+    app.include_router(documents_router(service))
     if not service.stateless:
         app.include_router(pool_router(service))
     app.include_router(sites_router(service, spiders))
@@ -110,7 +112,7 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
 
 def _bodies() -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for model in (FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody):
+    for model in (DocumentBody, FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody):
         schema = model.model_json_schema(ref_template=REF)
         found |= {**schema.pop("$defs", {}), model.__name__: schema}
     return found

@@ -40,6 +40,13 @@ _LINGER = 4
 _OWN = frozenset({"fetch", "sessions", "pool", "documents", "admin"})
 
 
+#: the one path that takes files, and the bytes that a form may have beside its file
+_FILES, _FORM = "/documents", 16 * 1024
+_MULTIPART = b"multipart/form-data"
+#: bytes a second that a body has to come with, once its first seconds are over
+_SLOWEST = 64 * 1024
+
+
 class _GoneError(Exception):
     """The client hung up."""
 
@@ -70,6 +77,7 @@ class Edge:
         self._app = app
         self._service = service
         self._body_max = service.environment.serve_body_max
+        self._form_max = service.environment.documents_bytes + _FORM
         self._patience = service.environment.serve_patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,9 +108,12 @@ class Edge:
         needed = scope_of(call.scope["path"])
         if needed is not None:
             call.scope["state"]["caller"] = self._service.callers.admit(given_key(headers), needed)
-        body = await self._body(headers, receive)
-        if body and headers.get(b"content-type", b"").split(b";")[0].strip().lower() != b"application/json":
-            raise ApiError("UNSUPPORTED_MEDIA_TYPE", "the body has to be application/json")
+        kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        form = kind == _MULTIPART and call.scope["path"] == _FILES
+        body = await self._body(headers, receive, self._form_max if form else self._body_max)
+        if body and not form and kind != b"application/json":
+            other = " or multipart/form-data" if call.scope["path"] == _FILES else ""
+            raise ApiError("UNSUPPORTED_MEDIA_TYPE", f"the body has to be application/json{other}")
         await self._watched(call, body, receive)
 
     def _check_browser(self, headers: dict[bytes, bytes]) -> None:
@@ -114,33 +125,32 @@ class Edge:
         if not _LOOPBACK.match(headers.get(b"host", b"localhost")):
             raise ApiError("FORBIDDEN", "without keys the service answers to localhost and 127.0.0.1 alone")
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         declared = headers.get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > self._body_max:
-            raise self._too_large()
+        if declared.isdigit() and int(declared) > most:
+            raise _too_large(most)
         if declared == b"0" and b"transfer-encoding" not in headers:
             await receive()
             return b""
         parts, size = [], 0
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._patience
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout_at(end) as deadline:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise _GoneError
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > self._body_max:
-                        raise self._too_large()
+                    if size > most:
+                        raise _too_large(most)
+                    deadline.reschedule(end + size / _SLOWEST)
                     if not message.get("more_body", False):
                         return b"".join(parts)
         except TimeoutError:
-            told = f"the body did not come within {self._patience:g} seconds"
+            told = f"the body did not come within {self._patience:g} seconds and one for each {_SLOWEST} bytes"
             raise _unread(ApiError("REQUEST_TIMEOUT", told)) from None
-
-    def _too_large(self) -> ApiError:
-        told = f"a body may have {self._body_max} bytes"
-        return _unread(ApiError("PAYLOAD_TOO_LARGE", told, limit=self._body_max, reason="body"))
 
     async def _rest(self, receive: Receive) -> None:
         """Take what a refused client still sends, up to a limit.
@@ -188,6 +198,11 @@ def _unread(failure: ApiError) -> ApiError:
     failure.unread = True
     failure.headers["connection"] = "close"
     return failure
+
+
+def _too_large(most: int) -> ApiError:
+    told = f"a body may have {most} bytes"
+    return _unread(ApiError("PAYLOAD_TOO_LARGE", told, limit=most, reason="body"))
 
 
 async def _cancel_when_gone(work: asyncio.Task[Any], call: _Call, receive: Receive) -> None:

@@ -23,7 +23,7 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from fetchworker.errors import FetchworkerError, OutcomeError, RedisUnavailableError
+from fetchworker.errors import DocumentError, FetchworkerError, OutcomeError, RedisUnavailableError
 from fetchworker.telemetry.redaction import redact
 
 #: type → status. A type means one thing, whatever route it comes from
@@ -47,6 +47,7 @@ STATUSES: dict[str, int] = {
     "RATE_LIMITED": 429,
     "HEADERS_TOO_LARGE": 431,
     "INTERNAL_ERROR": 500,
+    "NOT_INSTALLED": 501,
     "FETCH_ERROR": 502,
     "CONTRACT_ERROR": 502,
     "UPSTREAM_BLOCKED": 503,
@@ -59,7 +60,7 @@ _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot
 #: context that an answer may have, in this order; evidence from a page stays in the log
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
-    "layer", "reason", "limit", "retry_after", "allowed", "scope", "session_id",
+    "layer", "reason", "cap", "limit", "retry_after", "allowed", "scope", "session_id",
 )  # fmt: skip
 
 
@@ -143,7 +144,24 @@ _REASONS: dict[type[BaseException], str] = {
 }
 
 
+#: why a document was not read → type; the others are faults of the file
+_UNREAD = {
+    "too_big": "PAYLOAD_TOO_LARGE",
+    "timeout": "DEADLINE",
+    "busy": "OVERLOADED",
+    "engine": "INTERNAL_ERROR",
+}
+
+
+def _unread(error: DocumentError) -> ApiError:
+    kind = _UNREAD.get(error.reason, "VALIDATION_ERROR")
+    headers = {"retry-after": "1"} if error.reason == "busy" else None
+    return ApiError(kind, error.message, headers=headers, **error.context)
+
+
 def _ours(error: FetchworkerError) -> ApiError:
+    if isinstance(error, DocumentError):
+        return _unread(error)
     kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"
     return ApiError(kind, error.message, **error.context)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.admission import Admission
+from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
 from fetchworker.telemetry.attribution import bound
@@ -38,7 +39,7 @@ class Service:
     """The parts of one service.
 
     Attributes:
-        stateless: whether only ``/fetch``, ``/sessions`` and ``/health`` are there.
+        stateless: whether the sites' routes and pools are left out.
         draining: whether the service was told to end.
         ending: whether the time of the drain is over: what is still under way is cut off.
     """
@@ -64,6 +65,7 @@ class Service:
         self.draining = self.ending = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
+        self.documents = Documents(environment)
 
     async def open(self) -> None:
         """Open what calls need from the start; the sites' crawlers are opened with their first calls."""
@@ -74,6 +76,7 @@ class Service:
 
     async def close(self) -> None:
         """Close everything."""
+        await self.documents.close()
         await self.crawlers.close()
         await self.link.close()
 
