@@ -1,6 +1,6 @@
 """Keeps sessions of the pool ready: made in the background, and warmed up by the site's warm-up pages.
 
-Stats: ``fetchworker/pool/<site>/warmed`` and ``…/warmup_failed``.
+Stats: ``fetchworker/pool/<site>/warmed`` and ``…/warmup_failed``; ``…/made`` where the site has no warm-up page.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ class PoolWarmer:
 
     async def _done(self, owner: str, *, good: bool) -> None:
         runtime = self._runtime
-        runtime.count(f"pool/{runtime.site}/{'warmed' if good else 'warmup_failed'}")
+        done = "warmed" if self.visits else "made"
+        runtime.count(f"pool/{runtime.site}/{done if good else 'warmup_failed'}")
         self._failures = 0 if good else self._failures + 1
         if good:
             await runtime.leases.release(owner)
@@ -136,6 +137,11 @@ class PoolWarmer:
             logger.info("a session of %s could not be warmed up: %s", runtime.site, exc)
             return False
         return True
+
+    @property
+    def visits(self) -> bool:
+        """Whether there is a page to be visited."""
+        return bool(self._visits())
 
     def _visits(self) -> Sequence[Fetch]:
         hosts = self._runtime.config.allowed_hosts
