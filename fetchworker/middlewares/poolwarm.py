@@ -18,7 +18,7 @@ from fetchworker.errors import ConfigError, FetchworkerError, SessionExhaustedEr
 from fetchworker.exports.ending import close
 from fetchworker.middlewares.outcome import RETRIED
 from fetchworker.sessions.poolkeys import MAIN
-from fetchworker.tasks import end
+from fetchworker.tasks import end, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,8 @@ CONFLICT = "pool_conflict"
 LOOK = 5.0
 #: seconds after the first warm-up that failed; doubled for each further one in a row, up to the last
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 600.0
+#: seconds that a warm-up has to end when the crawl does
+_LAST = 30.0
 _FAILURES = (FetchworkerError, IgnoreRequest, *RETRIED)
 
 
@@ -73,7 +75,7 @@ class PoolWarmer:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _closed(self) -> None:
-        await end(self._task)
+        await within(_LAST, end(self._task), "warm-ups")
 
     async def _run(self) -> None:
         while True:
