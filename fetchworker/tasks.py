@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
 
 logger = logging.getLogger(__name__)
 
@@ -30,3 +34,20 @@ async def end(*tasks: asyncio.Task[None] | None, again: float = AGAIN) -> None:
     for task in running:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("a bug of ours: %s had ended", task.get_coro(), exc_info=error)
+
+
+async def within(seconds: float, work: Awaitable[object], what: str) -> bool:
+    """Do a part of an ending, which must not keep the rest from its own; whether it was done in time.
+
+    Args:
+        seconds: how long it may take; then it is cancelled.
+        work: what is to be done.
+        what: its name, for the log.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        logger.warning("%s: not done within %g s at the end, it is left as it is", what, seconds)
+        return False
+    return True

@@ -96,7 +96,9 @@ class Command(ScrapyCommand):
             raise ArgumentError(f"write scrapy sessions {what} SITE ID ...")
         if what == "show":
             return acts.show(self.settings, sites[0], rest, as_json=opts.json)
-        return self._fetch(sites[0], opts, names=tuple(rest))
+        from fetchworker.sessions.keys import check_session_id  # noqa: PLC0415  # as above
+
+        return self._fetch(sites[0], opts, names=tuple(map(check_session_id, rest)))
 
     def _fetch(self, site: str, opts: argparse.Namespace, *, count: int = 0, names: tuple[str, ...] = ()) -> int:
         """Run a crawl of warm-up pages."""
@@ -129,10 +131,15 @@ def _count(args: Sequence[str]) -> int:
 def _told(site: str, wanted: Any, *, as_json: bool) -> int:
     import json  # noqa: PLC0415  # as above
 
-    for why in wanted.failed:
-        print(f"scrapy sessions: {site}: {why}", file=sys.stderr)
+    told = [f"{site}: {why}" for why in wanted.failed]
+    for what in told + [f"{site} has no session {name}" for name in wanted.missing]:
+        print(f"scrapy sessions: {what}", file=sys.stderr)
+    done = "warmed" if wanted.visits else "unchanged" if wanted.names else "made"
     if as_json:
-        print(json.dumps({"site": site, "warmed": wanted.done, "failed": len(wanted.failed)}))
+        names = {"warmed": []} | {done: wanted.done}
+        print(json.dumps({"site": site, **names, "failed": len(wanted.failed), "missing": wanted.missing}))
     else:
-        print(f"{site}: {len(wanted.done)} warmed up" + (f", {len(wanted.failed)} failed" if wanted.failed else ""))
-    return 1 if wanted.failed or not wanted.done else 0
+        failed = f", {len(wanted.failed)} failed" if wanted.failed else ""
+        why = "" if wanted.visits else " (the site has no warm-up page)"
+        print(f"{site}: {len(wanted.done)} {done.replace('warmed', 'warmed up')}{why}{failed}")
+    return 2 if wanted.missing else 1 if wanted.failed or not wanted.done else 0

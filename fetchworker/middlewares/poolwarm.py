@@ -1,6 +1,6 @@
 """Keeps sessions of the pool ready: made in the background, and warmed up by the site's warm-up pages.
 
-Stats: ``fetchworker/pool/<site>/warmed`` and ``…/warmup_failed``.
+Stats: ``fetchworker/pool/<site>/warmed`` and ``…/warmup_failed``; ``…/made`` where the site has no warm-up page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fetchworker.errors import ConfigError, FetchworkerError, SessionExhaustedEr
 from fetchworker.exports.ending import close
 from fetchworker.middlewares.outcome import RETRIED
 from fetchworker.sessions.poolkeys import MAIN
-from fetchworker.tasks import end
+from fetchworker.tasks import end, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,8 @@ CONFLICT = "pool_conflict"
 LOOK = 5.0
 #: seconds after the first warm-up that failed; doubled for each further one in a row, up to the last
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 600.0
+#: seconds that a warm-up has to end when the crawl does
+_LAST = 30.0
 _FAILURES = (FetchworkerError, IgnoreRequest, *RETRIED)
 
 
@@ -73,7 +75,7 @@ class PoolWarmer:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _closed(self) -> None:
-        await end(self._task)
+        await within(_LAST, end(self._task), "warm-ups")
 
     async def _run(self) -> None:
         while True:
@@ -113,7 +115,8 @@ class PoolWarmer:
 
     async def _done(self, owner: str, *, good: bool) -> None:
         runtime = self._runtime
-        runtime.count(f"pool/{runtime.site}/{'warmed' if good else 'warmup_failed'}")
+        done = "warmed" if self.visits else "made"
+        runtime.count(f"pool/{runtime.site}/{done if good else 'warmup_failed'}")
         self._failures = 0 if good else self._failures + 1
         if good:
             await runtime.leases.release(owner)
@@ -136,6 +139,11 @@ class PoolWarmer:
             logger.info("a session of %s could not be warmed up: %s", runtime.site, exc)
             return False
         return True
+
+    @property
+    def visits(self) -> bool:
+        """Whether there is a page to be visited."""
+        return bool(self._visits())
 
     def _visits(self) -> Sequence[Fetch]:
         hosts = self._runtime.config.allowed_hosts

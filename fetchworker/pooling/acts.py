@@ -40,16 +40,17 @@ async def show_all(settings: BaseSettings, sites: Sequence[str], *, as_json: boo
 async def _all_of(home: Home) -> list[dict[str, Any]]:
     pooled = [facts.listed(home.site, one) for one in await home.pool.standings()]
     own = sorted([name async for name in home.store.ids(home.site) if jar_of(name) is None])
-    return pooled + [told for name in own if (told := await _named(home, name)) is not None]
+    locks = await home.pool.locks(own)
+    return pooled + [told for name in own if (told := await _named(home, name, locks.get(name))) is not None]
 
 
-async def _named(home: Home, name: str) -> dict[str, Any] | None:
+async def _named(home: Home, name: str, lock: tuple[str, float] | None) -> dict[str, Any] | None:
     try:
         session = await home.store.load(home.site, name)
     except SessionError as exc:
         _complain(exc.message)
         return None
-    return None if session is None else facts.named(home.site, session)
+    return None if session is None else facts.named(home.site, session, lock)
 
 
 async def show(settings: BaseSettings, site: str, names: Sequence[str], *, as_json: bool) -> int:
@@ -57,14 +58,16 @@ async def show(settings: BaseSettings, site: str, names: Sequence[str], *, as_js
     async with opened(settings, [site]) as place:
         home = place.home(site)
         standings = {one.id: one for one in await home.pool.standings()}
+        locks = await home.pool.locks(list(map(check_session_id, names)))
         missing = []
         for name in map(check_session_id, names):
             session = await home.store.load(site, name)
             if session is None and name not in standings:
                 missing.append(name)
                 continue
-            one = facts.listed(site, standings[name]) if name in standings else facts.named(site, session)  # type: ignore[arg-type]
-            one |= facts.shown(session) if session is not None else {}
+            one = facts.listed(site, standings[name]) if name in standings else {}
+            if session is not None:
+                one = (one or facts.named(site, session, locks.get(name))) | facts.shown(session)
             _print([orjson.dumps(one).decode()] if as_json else facts.told(one))
     return _missing(site, missing)
 

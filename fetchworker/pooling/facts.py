@@ -37,8 +37,9 @@ def listed(site: str, standing: Standing) -> dict[str, Any]:
     }
 
 
-def named(site: str, session: Session) -> dict[str, Any]:
-    """A session that somebody named."""
+def named(site: str, session: Session, lock: tuple[str, float] | None = None) -> dict[str, Any]:
+    """A session that somebody named; ``lock``: who has it to himself, and for how many seconds at least."""
+    held = {} if lock is None else {"state": "exclusive", "owner": lock[0], "until": time.time() + lock[1]}
     return {
         "site": site,
         "id": session.id,
@@ -48,7 +49,7 @@ def named(site: str, session: Session) -> dict[str, Any]:
         "blocks": session.blocks,
         "created_at": session.created_at,
         "used_at": session.used_at,
-    }
+    } | held
 
 
 def shown(session: Session) -> dict[str, Any]:

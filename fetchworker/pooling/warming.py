@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Spider
 
-from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError
+from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError, SessionDamagedError
 from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.runtime import Runtime, load_configuration
 from fetchworker.sessions.poolkeys import jar_of
@@ -27,7 +27,9 @@ class Wanted:
         jar: of new sessions.
         count: how many new ones.
         names: of those that are there.
-        done: names of sessions that were warmed up.
+        done: names of sessions that were warmed up, or only made or looked at where there are no visits.
+        visits: whether the site has a warm-up page.
+        missing: names of sessions that there are not.
         failed: what went wrong, one sentence each.
     """
 
@@ -35,6 +37,8 @@ class Wanted:
         self.jar, self.count, self.names = jar, count, names
         self.done: list[str] = []
         self.failed: list[str] = []
+        self.missing: list[str] = []
+        self.visits = True
 
 
 def check_jar_of(spider: type[Spider], jar: str) -> None:
@@ -87,6 +91,7 @@ def warming(base: type[Spider], wanted: Wanted) -> type[Spider]:
 async def _work(crawler: Crawler, wanted: Wanted) -> None:
     runtime = Runtime.of(crawler)
     warmer = PoolWarmer(crawler, runtime)
+    wanted.visits = warmer.visits
     for _ in range(wanted.count):
         try:
             name = await warmer.warm(wanted.jar)
@@ -99,11 +104,21 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
             wanted.done.append(name)
     for name in wanted.names:
         try:
-            await _refresh(runtime, warmer, name)
+            if await _is_there(runtime, name):
+                await _refresh(runtime, warmer, name)
+                wanted.done.append(name)
+            else:
+                wanted.missing.append(name)
         except FetchworkerError as exc:
             wanted.failed.append(f"{name}: {exc.message}")
-        else:
-            wanted.done.append(name)
+
+
+async def _is_there(runtime: Runtime, name: str) -> bool:
+    """Whether there is such a session; one that cannot be read is one."""
+    try:
+        return await (await runtime.session_store()).load(runtime.site, name) is not None
+    except SessionDamagedError:
+        return True
 
 
 async def _refresh(runtime: Runtime, warmer: PoolWarmer, name: str) -> None:

@@ -40,6 +40,7 @@ from fetchworker.runtime.parts import (
 )
 from fetchworker.runtime.queue import RedisQueue
 from fetchworker.signals import QuickSignals
+from fetchworker.tasks import within
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
 from fetchworker.usage import SiteSpending
 
@@ -62,6 +63,8 @@ logger = logging.getLogger(__name__)
 STORING_ITEMS = 8
 #: the spider that reads documents
 DOCUMENTS = "document"
+#: seconds that a part of the crawl's end may take
+_LAST = 30.0
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
 #: the meta key of a list: what the request ends with goes there, to whoever waits for it, and not to the failures' file
@@ -138,7 +141,7 @@ class Runtime(IdentitiesOfCrawl):
             crawler.signals.connect(settle_memory, signals.spider_opened)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
-        crawler.signals.connect(runtime.usage.finish, signals.spider_closed)
+        crawler.signals.connect(runtime._spider_closed, signals.spider_closed)
         crawler.signals.connect(runtime._engine_stopped, signals.engine_stopped)
         return runtime
 
@@ -183,18 +186,21 @@ class Runtime(IdentitiesOfCrawl):
         for warning in self._warnings:
             logger.warning(warning)
 
+    async def _spider_closed(self) -> None:
+        await within(_LAST, self.usage.finish(), "usage")
+
     async def _engine_stopped(self) -> None:
         self.records.close()
-        await self._list.stop()
+        await within(_LAST, self._list.stop(), "the proxy list")
         if "leases" in self.__dict__:
-            await self.leases.close()
-        await self.usage.finish()  # what came after the spider was closed
+            await within(_LAST, self.leases.close(), "the pool of sessions")
+        await within(_LAST, self.usage.finish(), "usage")  # what came after the spider was closed
         if self.pace.turns is not None:
-            await self.pace.turns.close()
+            await within(_LAST, self.pace.turns.close(), "the shared pace")
         if self.limit is not None:
-            await self.limit.close()
+            await within(_LAST, self.limit.close(), "the global limit")
         if self._redis is not None:
-            await disconnect(self._redis)
+            await within(_LAST, disconnect(self._redis), "Redis")
 
     @property
     def folder(self) -> Path:

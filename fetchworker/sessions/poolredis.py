@@ -145,6 +145,17 @@ class RedisPool:
             good, told = await self._lock([lock_key(self._site, session_id), self.head], args)
         return bool(int(good)), int(told)
 
+    async def locks(self, names: Sequence[str]) -> dict[str, tuple[str, float]]:
+        """Which of these named sessions somebody has to himself: the owner, and for how many seconds at least."""
+        with _translated("look at locks"):
+            pipeline = self._redis.pipeline(transaction=False)
+            for name in names:
+                pipeline.hget(lock_key(self._site, name), "owner")
+                pipeline.pttl(lock_key(self._site, name))
+            found = await pipeline.execute(raise_on_error=False) if names else []
+        told = zip(names, found[::2], found[1::2], strict=True)
+        return {name: (text_of(owner), left / 1000) for name, owner, left in told if isinstance(owner, (bytes, str))}
+
     async def counts(self, jar: str, /) -> Counts:
         """See the protocol."""
         with _translated("count sessions"):

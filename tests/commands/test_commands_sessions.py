@@ -92,6 +92,31 @@ def test_drop_takes_sessions_out_of_store_and_pool(stored, run, redis_server):
     assert run("drop", "tiktok_shop", "ada", code=2).stderr
 
 
+def test_list_tells_who_has_a_named_session_to_himself(stored, run, redis_server):
+    redis_server.client().hset("fw:pool:{tiktok_shop}:lock:ada", mapping={"owner": "caller-9", "token": 1})
+    redis_server.client().pexpire("fw:pool:{tiktok_shop}:lock:ada", 50_000)
+    (ada,) = [one for one in lines(run("list", "tiktok_shop", "--json")) if one["id"] == "ada"]
+    assert (ada["state"], ada["owner"], ada["pooled"]) == ("exclusive", "caller-9", False)
+    assert 0 < ada["until"] - time.time() <= 50
+
+
+@pytest.mark.slow
+def test_what_is_not_there_is_not_refreshed_and_what_is_not_warmed_is_only_made(redis_server, project, run):
+    project.env["FETCHWORKER_REDIS_URL"] = redis_server.url
+    path = project.folder / "sites.yaml"
+    told = {name: {} for name in project.names} | {"fetch": {"proxy": "none", "pool": {"max_total": 3}}}
+    path.write_text(json.dumps({"sites": told}))
+    gone = "pool.main.deadbeefdeadbeef"
+    told = run("refresh", "fetch", "nosuch", gone, code=2)
+    assert "fetch has no session nosuch" in told.stderr
+    assert f"fetch has no session {gone}" in told.stderr
+    assert run("list", "fetch").stdout == "no sessions of fetch\n", "none was made for it"
+    assert run("warm", "fetch", "2").stdout == "fetch: 2 made (the site has no warm-up page)\n"
+    made = sorted(one["id"] for one in lines(run("list", "fetch", "--json")))
+    (answer,) = lines(run("refresh", "fetch", *made, "--json"))
+    assert (answer["warmed"], sorted(answer["unchanged"])) == ([], made)
+
+
 def test_what_cannot_be_read_is_listed_as_damaged_and_can_be_dropped(stored, run, redis_server):
     client = redis_server.client()
     for field in ("uses", "score", "until"):

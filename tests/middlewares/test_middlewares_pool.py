@@ -14,7 +14,13 @@ from fetchworker.contracts import Call, Fetch, Paged, Parsed
 from fetchworker.demo.lab import lab_app, redirect, text
 from fetchworker.demo.proxy import Mode
 from fetchworker.download.wire import WIRE
-from fetchworker.errors import BrokenChainError, SessionBusyError, SessionExhaustedError, SessionNewerError
+from fetchworker.errors import (
+    BrokenChainError,
+    SessionBusyError,
+    SessionExhaustedError,
+    SessionNewerError,
+    UnfinishedError,
+)
 from fetchworker.items import Page, Post
 from fetchworker.middlewares.poolwarm import pause_after
 from fetchworker.sessions.poolkeys import jar_of
@@ -332,6 +338,26 @@ async def test_a_site_without_exits_loses_no_session_and_no_request(drive):
         found = await standings(site)
         assert before <= {one.id for one in found}
         assert {(one.blocks, one.score) for one in found} == {(0, 1000)}
+
+
+async def test_a_paused_crawl_closes_while_requests_and_warm_ups_wait(drive):
+    pool = {**POOL, "min_idle": 1}
+    async with drive(pool=pool, proxies=1, proxy="required", environment=SLOW_REST) as site:
+        (proxy,) = site.runtime.proxies
+        site.runtime.proxies.report(proxy.id, "instagram", "blocked")
+        asked = [asyncio.create_task(site.get(f"/echo?n={n}", meta={"fw_warmup": True})) for n in range(4)]
+
+        async def waiting():
+            return site.runtime.exits.paused_for > 0 and site.runtime.waits.count >= 4
+
+        await until(waiting)
+        async with asyncio.timeout(20):
+            await site.crawler.engine.close_spider_async(reason="shutdown")
+        ended = await asyncio.gather(*asked, return_exceptions=True)
+        assert {type(one) for one in ended} == {UnfinishedError}
+        assert site.runtime.waits.count == 0, "nobody waits any longer"
+        assert site.requests == []
+        assert stat(site, "quarantined") == 0
 
 
 async def test_redirects_of_a_scope_stay_with_it(drive):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fetchworker.tasks import end
+from fetchworker.tasks import end, within
 
 
 async def forever(begun: asyncio.Event) -> None:
@@ -64,3 +64,8 @@ async def test_the_time_to_clear_up_is_given():
     await begun.wait()
     await end(task, again=60)
     assert cleared.is_set()
+
+
+async def test_a_part_of_an_ending_that_never_ends_is_left():
+    assert not await within(0.01, asyncio.Event().wait(), "forever")
+    assert await within(5, asyncio.sleep(0), "at once")
