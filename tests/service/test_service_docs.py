@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -18,17 +17,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def documented(service, demo, tmp_path_factory):
-    """A service for which example.com is a site of the demo."""
+    """A service in a shell with the demo's variables."""
     from tests.service.conftest import Serving
 
     made = Serving(tmp_path_factory.mktemp("documented"))
     made.project.use(demo, proxies=False)
-    places = json.loads(made.project.env["FETCHWORKER_HOST_MAP"])
-    upstream = next(place for host, place in places.items() if host.startswith("lab.example"))
-    made.project.env["FETCHWORKER_HOST_MAP"] = json.dumps(
-        {**places, "example.com:80": f"127.0.0.1:{demo.http_port}"},
-    )
-    assert upstream
     with made:
         yield made
 
@@ -41,15 +34,27 @@ def test_there_are_examples_of_all_that_it_does():
         "application/x-ndjson",
         "/sessions/alice",
         "/refresh",
-        "/pool/",
+        "/pool/fetch/lease",
+        "/extend",
+        "/release",
+        "/quarantine",
         "/health",
     ):
         assert any(part in command for command in COMMANDS), part
 
 
+def test_no_example_goes_to_a_site_that_is_not_the_demos():
+    assert not re.findall(r"https?://example\.(?:com|org|net)", TEXT)
+
+
 def test_every_curl_example_works(documented):
+    with documented.client() as client:
+        leases = {name: client.post("/pool/fetch/lease", json={}).json()["lease"] for name in ("$LEASE", "$OTHER")}
     for command in COMMANDS:
-        words = shlex.split(command.replace("http://127.0.0.1:8000", documented.url))
+        meant = command.replace("http://127.0.0.1:8000", documented.url)
+        for name, lease in leases.items():
+            meant = meant.replace(name, lease)
+        words = shlex.split(meant)
         done = subprocess.run(
             [words[0], "-sS", "-w", "\n%{http_code}", *words[1:]],
             capture_output=True, text=True, timeout=60, check=True,
