@@ -12,6 +12,8 @@
     ├── SessionError                a stored session cannot be read or written
     │   ├── SessionExhaustedError   no session of the pool came free in time (SESSION_EXHAUSTED)
     │   ├── SessionBusyError        somebody else has the session to itself (SESSION_BUSY)
+    │   ├── SessionDamagedError     what is stored of a session is no session (INTERNAL_ERROR)
+    │   ├── SessionNewerError       a newer version wrote the session (SESSION_NEWER)
     │   └── LeaseLostError          the lease of a session is over, or somebody else's (SESSION_LOST)
     ├── ProxyExhaustedError         a proxy is required and none is left (PROXY_EXHAUSTED)
     ├── ProxyFailedError            the proxy cannot be reached, or refuses the tunnel
@@ -26,6 +28,8 @@
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
     │   └── RefusedError            the database works, and will not take these values
+    ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
+    ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -120,6 +124,16 @@ class SessionError(FetchworkerError):
     type = "INTERNAL_ERROR"
 
 
+class SessionDamagedError(SessionError):
+    """What is stored of a session is no session that this version could read."""
+
+
+class SessionNewerError(SessionError):
+    """A newer version of fetchworker wrote the session: this one leaves it alone."""
+
+    type = "SESSION_NEWER"
+
+
 class SessionExhaustedError(SessionError):
     """All sessions of the pool are in use or at rest, and none came free in time: nothing was sent."""
 
@@ -142,6 +156,10 @@ class ProxyExhaustedError(FetchworkerError, DownloadConnectionRefusedError):
     """The site requires a proxy and none is left: the request was not sent."""
 
     type = "PROXY_EXHAUSTED"
+
+
+class TierSpentError(ProxyExhaustedError):
+    """The budget of the exit's tier was spent while the request waited for its turn: it was not sent."""
 
 
 class ProxyFailedError(FetchworkerError, DownloadConnectionRefusedError):
@@ -213,6 +231,25 @@ class RefusedError(StorageError):
     """The database works and will not take these values."""
 
 
+class DocumentError(FetchworkerError):
+    """A document cannot be read; the next one can.
+
+    Args:
+        reason: ``empty``, ``not_a_document``, ``encrypted``, ``truncated``, ``too_big`` (``context["cap"]`` names the
+            cap), ``timeout``, ``busy`` (as many documents wait as may), or ``engine`` (the reader itself failed).
+    """
+
+    type = "DOCUMENT_ERROR"
+
+    def __init__(self, reason: str, message: str, **context: Any) -> None:
+        super().__init__(message, reason=reason, **context)
+        self.reason = reason
+
+    def to_json(self) -> dict[str, Any]:
+        """The error as it stands beside a document's result."""
+        return {"type": self.type, "message": self.message, **self.context}
+
+
 #: outcome → stable error type (REST answers and failure lines use it)
 OUTCOME_ERROR_TYPES: dict[str, str] = {
     "blocked": "UPSTREAM_BLOCKED",
@@ -237,3 +274,9 @@ class OutcomeError(FetchworkerError):
         super().__init__(message, outcome=outcome, **context)
         self.outcome = outcome
         self.error_type = OUTCOME_ERROR_TYPES.get(outcome, "FETCH_ERROR")
+
+
+class AnswerRejectedError(FetchworkerError):
+    """A language model's answer about a document is not used; ``context`` names the field, never the text."""
+
+    type = "ANSWER_REJECTED"

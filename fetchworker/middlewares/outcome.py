@@ -22,7 +22,14 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.charging import ROBOTS, operation_of
 from fetchworker.download.wire import LAST, WIRE, Wire, page_of
-from fetchworker.errors import FetchworkerError, OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
+from fetchworker.errors import (
+    FetchworkerError,
+    OutcomeError,
+    ProxyAuthError,
+    ProxyExhaustedError,
+    ProxyFailedError,
+    TierSpentError,
+)
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import FAIL, Plan, pause_of, plan_error, plan_media, plan_verdict, wait
@@ -204,7 +211,9 @@ class OutcomeMiddleware:
             runtime.exits.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
         if isinstance(exception, FetchworkerError) and wire is not None and wire.proxy is not None and wire.proxy.tier:
             exception.context.setdefault("tier", wire.proxy.tier)
-        if self._unspent(request, exception):
+        if isinstance(exception, TierSpentError):
+            plan = Plan("retry", counted=False)  # at once: the next identity has an exit of another tier
+        elif self._unspent(request, exception):
             plan = self._plan_unspent(request, media=media)
         elif isinstance(exception, ProxyExhaustedError):
             plan = self._plan_exhausted(request)
@@ -268,6 +277,8 @@ class OutcomeMiddleware:
 
 def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     """A torn body is the site's, a proxy that only times out is as good as dead; hosts of media are of all kinds."""
+    if isinstance(exception, TierSpentError):
+        return False
     if media:
         return isinstance(exception, ProxyFailedError | ProxyAuthError)
     return not isinstance(exception, ResponseDataLossError)

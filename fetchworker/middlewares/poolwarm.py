@@ -130,7 +130,7 @@ class PoolWarmer:
                 await self._crawler.engine.download_async(_visit(fetch, name))
             if not fetches:
                 sessions = await runtime.sessions()
-                session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
+                session = await runtime.named_session(name)
                 await sessions.release(runtime.site, name, session)
         except _FAILURES as exc:
             logger.info("a session of %s could not be warmed up: %s", runtime.site, exc)

@@ -139,7 +139,7 @@ class SessionMiddleware:
             carried: Session | None = request.meta.get(CARRIED)
             return carried or runtime.mint("", request.meta.get("fw_tier"))
         sessions = await runtime.sessions()
-        session = await sessions.acquire(runtime.site, name, lambda: runtime.mint(name))
+        session = await runtime.named_session(name)
         if self._needs_another(session):
             # an identity has one exit for life: made without one, it has sent nothing, and another one takes its place
             session = await sessions.rotate(runtime.site, name, session, lambda: runtime.mint(name))

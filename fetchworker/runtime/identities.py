@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.errors import RedisUnavailableError
+from fetchworker.errors import RedisUnavailableError, SessionDamagedError
 from fetchworker.runtime.pools import Identities, session_pool, session_store
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from fetchworker.sessions import SessionStore
     from fetchworker.sessions.leases import SessionPool
     from fetchworker.sites import SiteConfig
+
+logger = logging.getLogger(__name__)
 
 
 class IdentitiesOfCrawl(ABC):
@@ -68,6 +71,19 @@ class IdentitiesOfCrawl(ABC):
             store = await self.session_store()
             self._sessions = self._sessions or LiveSessions(store)
         return self._sessions
+
+    async def named_session(self, name: str, tier: str | None = None) -> Session:
+        """The stored session of that name, made where there is none, or none that can be read.
+
+        Raises:
+            SessionNewerError: a newer version wrote it.
+        """
+
+        def damaged(exc: SessionDamagedError) -> None:
+            logger.warning("session %s of %s is made anew: %s", name, self.site, exc)
+            self.count(f"damaged/{self.site}")
+
+        return await (await self.sessions()).acquire(self.site, name, lambda: self.mint(name, tier), damaged=damaged)
 
     async def session_store(self) -> SessionStore:
         """Where sessions with a name are kept."""

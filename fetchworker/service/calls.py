@@ -23,6 +23,7 @@ from fetchworker.middlewares.outcome import ACCEPT, RETRIES
 from fetchworker.runtime.crawl import HEARD
 from fetchworker.service.failures import ApiError
 from fetchworker.service.leasing import Held, session_of
+from fetchworker.service.models import FetchBody
 from fetchworker.spiders.fetch import FetchSpider, parse
 from fetchworker.spiders.paging import stamper
 from fetchworker.spiders.requests import build_request, fetch_meta
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from fetchworker.service.crawlers import Served
-    from fetchworker.service.models import FetchBody
     from fetchworker.sites import SiteConfig
     from fetchworker.spiders.fetch import FetchParams
     from fetchworker.spiders.operation import Started
@@ -77,6 +77,31 @@ async def run_fetch(
     FetchSpider.complete(served, item, response)  # type: ignore[arg-type]  # it asks the response alone
     _check_expected(body, item, response)
     return validate(item)
+
+
+async def run_download(
+    served: Served,
+    engine: ExecutionEngine,
+    url: str,
+    *,
+    call_id: str,
+    timeout: float,  # noqa: ASYNC109  # as above
+    max_bytes: int,
+) -> bytes:
+    """The bytes at an address, by the same path as :func:`run_fetch`.
+
+    Raises:
+        ApiError: the address is wrong.
+        Exception: as of the download path.
+    """
+    assert served.runtime
+    body = FetchBody(url=url)
+    request = _fetch_request(served, body, body.params(), call_id=call_id, timeout=timeout)
+    request.meta["download_maxsize"] = max_bytes  # the documents' own cap, whatever the site's is
+    async with session_of(served.runtime, None, seconds=timeout) as meta:
+        request.meta.update(meta)
+        response = await engine.download_async(request)
+    return response.body
 
 
 def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call_id: str, timeout: float) -> Request:

@@ -1,4 +1,4 @@
-"""What ``POST /fetch`` takes. Types are strict: ``"false"`` is no boolean and ``"5"`` no number."""
+"""What ``/fetch`` and ``/documents`` take. Types are strict: ``"false"`` is no boolean and ``"5"`` no number."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic_core import PydanticCustomError
 
 from fetchworker.contracts import Destination  # noqa: TC001  # pydantic needs them
+from fetchworker.documents import Wanted  # noqa: TC001  # as above
 from fetchworker.service.failures import ApiError
 from fetchworker.spiders.fetch import FetchParams, Method
 from fetchworker.spiders.operation import fields_of
@@ -104,6 +105,21 @@ class FetchBody(_Strict):
             return FetchParams.model_validate(values | rest)
         except ValidationError as exc:
             raise invalid(exc) from None
+
+
+class DocumentOptions(_Strict):
+    """How a document is to be read."""
+
+    kind: Wanted = Field(default="auto", description="what the file is; auto: to be found out")
+    timeout: Annotated[float, Field(gt=0, le=3600)] | None = Field(
+        default=None, description="seconds for the whole call, the download and all waits included"
+    )
+
+
+class DocumentBody(DocumentOptions):
+    """A document at an address: downloaded as by ``/fetch``, and read."""
+
+    url: Url = Field(description="http or https address", examples=["https://example.com/invoice.pdf"])
 
 
 def read_body(model: type[BaseModel], body: bytes) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from fetchworker.errors import SessionError
+from fetchworker.errors import SessionDamagedError
 from fetchworker.sessions.cookies import FORMAT as JAR_FORMAT
 from fetchworker.sessions.model import FORMAT, Saved, Session, dumps, newer
 
@@ -166,12 +166,13 @@ def read(record: Mapping[bytes, bytes], site: str, session_id: str, now: float) 
     """The session in a record.
 
     Raises:
-        SessionError: a newer version wrote it, or it is damaged.
+        SessionNewerError: a newer version wrote it.
+        SessionDamagedError: it is none.
     """
     try:
         data = _plain(record)
     except (LookupError, ValueError, TypeError) as error:
-        raise SessionError(f"session {session_id!r} of {site} is damaged: delete it to start afresh") from error
+        raise SessionDamagedError(f"session {session_id!r} of {site} is damaged: delete it to start afresh") from error
     if data["v"] > FORMAT:
         raise newer(data["v"])
     session = Session.from_data({**data, "site": site, "id": session_id, "stored": True})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from redis.exceptions import ClusterDownError, ConnectionError, RedisError, TimeoutError  # noqa: A004 - redis's names
 
-from fetchworker.errors import RedisUnavailableError, SessionError
+from fetchworker.errors import RedisUnavailableError, SessionDamagedError, SessionError
 from fetchworker.redis import script
 from fetchworker.sessions._record import SAVED, Changes, Record, confirm, give_back, read, replace, take, take_all
 from fetchworker.sessions.keys import session_id_of, session_key, session_pattern
@@ -171,4 +171,6 @@ def _translated(doing: str) -> Iterator[None]:
     except (ConnectionError, TimeoutError, ClusterDownError, OSError) as error:
         raise RedisUnavailableError(f"no Redis to {doing} sessions: {type(error).__name__}: {error}") from error
     except RedisError as error:
+        if str(error).startswith("WRONGTYPE"):
+            raise SessionDamagedError("a stored session is damaged: its key holds something else") from error
         raise SessionError(f"Redis refused to {doing} a session: {type(error).__name__}: {error}") from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from fetchworker.errors import ArgumentError, SessionError
+from fetchworker.errors import ArgumentError, SessionDamagedError
 from fetchworker.sessions._places import (
     Place,
     canonical_host,
@@ -243,7 +243,9 @@ class CookieJar:
             SessionError: a newer version wrote it, or it is damaged.
         """
         if data.get("v") != FORMAT:
-            raise SessionError(f"a cookie jar of format {data.get('v')!r} cannot be read, this version knows {FORMAT}")
+            raise SessionDamagedError(
+                f"a cookie jar of format {data.get('v')!r} cannot be read, this version knows {FORMAT}"
+            )
         jar = cls()
         try:
             for row in data["cookies"]:
@@ -251,7 +253,7 @@ class CookieJar:
             jar._deleted = {(domain, path, name): int(stamp) for domain, path, name, stamp in data["deleted"]}
             jar._clock, jar._saved = int(data["clock"]), int(data["saved"])
         except (KeyError, TypeError, ValueError) as error:
-            raise SessionError("a stored cookie jar is damaged") from error
+            raise SessionDamagedError("a stored cookie jar is damaged") from error
         return jar
 
     def __len__(self) -> int:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fetchworker.errors import SessionDamagedError
+
 if TYPE_CHECKING:
     from fetchworker.sessions.model import Session
     from fetchworker.sessions.store import SessionStore
@@ -23,6 +25,7 @@ FRESH = 1.0
 TOUCH = 60.0
 
 Mint = Callable[[], "Session"]
+Damaged = Callable[[SessionDamagedError], None]
 
 
 @dataclass(slots=True)
@@ -49,22 +52,36 @@ class LiveSessions:
         self._clock = clock
         self._entries: dict[tuple[str, str], _Entry] = {}
 
-    async def acquire(self, site: str, name: str, mint: Mint) -> Session:
-        """The session of that name, made by ``mint`` and stored when there is none. Give it back with ``release``."""
+    async def acquire(self, site: str, name: str, mint: Mint, *, damaged: Damaged | None = None) -> Session:
+        """The session of that name, made by ``mint`` and stored when there is none. Give it back with ``release``.
+
+        ``damaged`` is told of a record that cannot be read, in whose place another one is made.
+
+        Raises:
+            SessionDamagedError: a record cannot be read, and nobody would be told.
+            SessionNewerError: a newer version wrote it.
+        """
         entry = self._entries.setdefault((site, name), _Entry())
         entry.users += 1
         try:
             async with entry.lock:
                 if entry.session is None or (entry.users == 1 and self._clock() - entry.read > FRESH):
-                    await self._read(entry, site, name, mint)
+                    await self._read(entry, site, name, mint, damaged)
                 assert entry.session is not None
                 return entry.session
         except BaseException:
             entry.users -= 1
             raise
 
-    async def _read(self, entry: _Entry, site: str, name: str, mint: Mint) -> None:
-        session = await self._store.load(site, name)
+    async def _read(self, entry: _Entry, site: str, name: str, mint: Mint, damaged: Damaged | None) -> None:
+        try:
+            session = await self._store.load(site, name)
+        except SessionDamagedError as exc:
+            if damaged is None:
+                raise
+            damaged(exc)
+            await self._store.delete(site, name)
+            session = None
         while session is None:
             fresh = mint()
             # another process may have stored one meanwhile: then its identity is the session's

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import orjson
 
-from fetchworker.errors import SessionError
+from fetchworker.errors import SessionDamagedError, SessionError, SessionNewerError
 from fetchworker.sessions.cookies import CookieJar
 from fetchworker.sessions.keys import check_session_id
 
@@ -117,7 +117,7 @@ class Session:
         try:
             found = orjson.loads(data)
         except orjson.JSONDecodeError as error:
-            raise SessionError("a stored session is damaged: no JSON") from error
+            raise SessionDamagedError("a stored session is damaged: no JSON") from error
         return cls.from_data(found)
 
     @classmethod
@@ -135,7 +135,7 @@ class Session:
             saved = Saved(bool(known), int(uses), int(blocks), dict(tokens))
             return cls(**fields, jar=CookieJar.from_dict(data["jar"]), saved=saved)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise SessionError("a stored session is damaged: delete it to start afresh") from error
+            raise SessionDamagedError("a stored session is damaged: delete it to start afresh") from error
 
     def __repr__(self) -> str:
         """Without the values of cookies and tokens."""
@@ -154,21 +154,23 @@ def migrate(data: Any) -> dict[str, Any]:
     """
     version = data.get("v") if isinstance(data, dict) else None
     if not isinstance(version, int):
-        raise SessionError("a stored session is damaged: it has no version")
+        raise SessionDamagedError("a stored session is damaged: it has no version")
     if version > FORMAT:
         raise newer(version)
     while version < FORMAT:
         if version not in MIGRATIONS:
-            raise SessionError(f"a stored session has format {version}, which this version of fetchworker cannot read")
+            raise SessionDamagedError(
+                f"a stored session has format {version}, which this version of fetchworker cannot read"
+            )
         data, version = {**MIGRATIONS[version](data), "v": version + 1}, version + 1
     return dict(data)
 
 
-def newer(version: int) -> SessionError:
+def newer(version: int) -> SessionNewerError:
     """The error for what a newer fetchworker wrote."""
-    return SessionError(
+    return SessionNewerError(
         f"a stored session has format {version}, this version of fetchworker knows {FORMAT}: "
-        "update the workers that are behind, or delete the session to start afresh",
+        "update the workers that are behind, or delete the session (scrapy sessions drop) to start afresh",
         format=version,
     )
 

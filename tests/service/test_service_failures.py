@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -42,7 +43,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
         (OutcomeError("transient", "x"), "FETCH_ERROR"),
         (OutcomeError("stale_contract", "x"), "CONTRACT_ERROR"),
         (ProxyExhaustedError("x"), "PROXY_EXHAUSTED"),
-        (RedisUnavailableError("x"), "INTERNAL_ERROR"),
+        (RedisUnavailableError("x"), "REDIS_UNAVAILABLE"),
         (CannotResolveHostError("x"), "FETCH_ERROR"),
         (DownloadTimeoutError("x"), "FETCH_ERROR"),
         (ResponseDataLossError("x"), "FETCH_ERROR"),
@@ -137,6 +138,16 @@ def test_bodies_that_are_too_large_in_both_directions(service):
         assert failure(client.post("/fetch", content=b" " * 9_000_000, headers=json)) == (413, "PAYLOAD_TOO_LARGE")
         parts = (b" " * 100_000 for _ in range(90))
         assert failure(client.post("/fetch", content=parts, headers=json)) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_a_client_that_reads_when_it_has_sent_all_reads_why_a_body_is_too_large(service):
+    async with httpx.AsyncClient(base_url=service.url, timeout=30, trust_env=False) as client:
+        for size in (8 * 1024 * 1024 + 1, 20_000_000):
+            headers = {"content-type": "application/json"}
+            assert failure(await client.post("/fetch", content=b" " * size, headers=headers)) == (
+                413,
+                "PAYLOAD_TOO_LARGE",
+            )
 
 
 def test_the_deadline_holds_for_the_whole_call(service):

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from fetchworker.errors import RedisUnavailableError, SessionError
+from fetchworker.errors import RedisUnavailableError, SessionDamagedError, SessionError
 from fetchworker.sessions import RedisSessionStore, Session, _record, _redis_store, model, session_key
 
 NOW = 1_900_000_000.0
@@ -270,3 +270,10 @@ async def test_a_record_without_its_head(store, redis):
     await redis.hset(KEY, "t:lsd", '1 "x"')
     with pytest.raises(SessionError, match="damaged"):
         await store.load("shop", "ada")
+
+
+async def test_a_key_of_another_kind_is_damage(store, redis):
+    await redis.set(session_key("shop", "odd"), "text")
+    with pytest.raises(SessionDamagedError):
+        await store.load("shop", "odd")
+    assert await store.delete("shop", "odd")
