@@ -116,6 +116,13 @@ class Paged(Params):
     )
     cursor: str | None = Field(default=None, description="go on from a `next_cursor` of an earlier crawl")
 
+    @field_validator("cursor")
+    @classmethod
+    def _may_be_one(cls, value: str | None) -> str | None:
+        if value and not (value.isprintable() and any(char.isalnum() for char in value)):
+            raise ValueError("this is no `next_cursor`: one has letters or digits, and no line breaks")
+        return value
+
 
 P = TypeVar("P", bound=Params)
 

@@ -60,6 +60,7 @@ class Command(ScrapyCommand):
         from fetchworker.errors import ArgumentError, ConfigError, RedisUnavailableError  # noqa: PLC0415  # as above
 
         try:
+            self._check_site(args)
             with _source(args, opts) as source:
                 self.exitcode = asyncio.run(self._seed(args[0], source, opts))
         except (ArgumentError, ConfigError) as exc:
@@ -69,14 +70,18 @@ class Command(ScrapyCommand):
             print(f"scrapy seed: {exc.message}", file=sys.stderr)
             self.exitcode = 1
 
+    def _check_site(self, args: list[str]) -> None:
+        from fetchworker.queueing.place import check_sites  # noqa: PLC0415  # as above
+
+        assert self.settings
+        check_sites(self.settings, [arg for arg in args[:1] if not arg.startswith("-")])
+
     async def _seed(self, site: str, source: IO[bytes], opts: argparse.Namespace) -> int:
         from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # as above
 
-        from fetchworker.queueing.place import check_sites  # noqa: PLC0415  # as above
         from fetchworker.queueing.seeding import Seeder, check_of  # noqa: PLC0415  # as above
 
         assert self.settings
-        check_sites(self.settings, [site])
         check = check_of(get_spider_loader(self.settings).load(site), self.settings)
         name = "-a" if opts.spargs else getattr(source, "name", "-")
         name = "stdin" if source is sys.stdin.buffer else name

@@ -100,6 +100,8 @@ async def dlq(
             _complain(f"{names} has no dead letter {id_!r:.80}")
         chosen = [letter for letter in named.values() if letter] if ids else letters.letters(place.redis, names)
         if what == "list":
+            if not isinstance(chosen, list) and as_json:
+                chosen = letters.in_order(place.redis, names, chosen)
             await _list(names, chosen, as_json=as_json)
         else:
             await _move(place, names, what, chosen, as_json=as_json)

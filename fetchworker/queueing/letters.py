@@ -82,18 +82,31 @@ async def these(redis: Client, names: Namespace, ids: Iterable[str]) -> dict[str
     return found
 
 
+def age(letter: Letter) -> tuple[float, int, str]:
+    """What puts letters into their order, the oldest first; those that cannot be read come before all."""
+    return (letter.dead.at if letter.dead else 0.0, len(letter.id), letter.id)
+
+
+async def in_order(redis: Client, names: Namespace, chosen: AsyncIterator[Letter]) -> AsyncIterator[Letter]:
+    """Letters, the oldest first; of all of them the ids alone are in memory."""
+    for _, _, id_ in sorted([age(letter) async for letter in chosen]):
+        letter = (await these(redis, names, [id_]))[id_]
+        if letter is not None:  # somebody has taken it meanwhile
+            yield letter
+
+
 # ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def row(letter: Letter) -> tuple[Any, ...]:
-    """What people are shown of a letter; when it died comes first."""
+    """What people are shown of a letter; its :func:`age` comes first."""
     told = (letter.id, letter.kind, *_tries(letter), _age(letter), _line(letter.reason), _line(_subject(letter)))
-    return (letter.dead.at if letter.dead else 0.0, *told)
+    return (age(letter), *told)
 
 
 def as_text(rows: Iterable[tuple[Any, ...]]) -> list[str]:
     """A line a letter, the oldest first."""
-    ordered = sorted(rows, key=lambda found: (found[0], len(found[1]), found[1]))
+    ordered = sorted(rows, key=lambda found: found[0])
     return table(("ID", "KIND", "ATTEMPTS", "DELIVERIES", "AGE", "REASON", "URL"), [found[1:] for found in ordered])
 
 

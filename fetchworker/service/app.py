@@ -57,7 +57,9 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
         finally:
             await service.close()
 
-    app = FastAPI(title=_TITLE, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title=_TITLE, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
+    )
     app.include_router(health_router(service))
     app.include_router(pages_router())
     app.include_router(fetch_router(service))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import time
 from collections import OrderedDict
 from contextlib import contextmanager
@@ -34,7 +35,8 @@ KEPT = 86_400
 _PREFIX = "fw:once"
 #: answers that a process keeps at most, and their bytes
 _MOST, _MOST_BYTES = 1000, 64 * 1024 * 1024
-_LONGEST_KEY = 255
+#: as the OpenAPI document has it
+_KEY = re.compile(r"[!-~]{1,255}")
 #: statuses from here on are no answers: the call may be made again
 _FAILED = 500
 _TOO_MANY = 429
@@ -200,8 +202,8 @@ class Idempotency:
 
 
 def _key(request: Request, given: str) -> str:
-    if not 0 < len(given) <= _LONGEST_KEY or not given.isprintable():
-        told = f"Idempotency-Key: 1 to {_LONGEST_KEY} printable characters are expected"
+    if not _KEY.fullmatch(given):
+        told = "Idempotency-Key: 1 to 255 visible ASCII characters are expected, without blanks"
         raise ApiError("VALIDATION_ERROR", told, fields=["Idempotency-Key"])
     parts = orjson.dumps([request.scope["state"]["caller"], request.method, str(request.url.path), given])
     return f"{_PREFIX}:{{{hashlib.sha256(parts).hexdigest()}}}"

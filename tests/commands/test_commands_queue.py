@@ -184,7 +184,10 @@ class TestDeadLetters:
     def test_programs_read_the_reason_and_the_raw_request(self, project, letters):
         done = project.scrapy("queue", "dlq", "list", "fetch", "--json")
         assert done.returncode == 0, done.stderr
-        found = {told["id"]: told for told in map(json.loads, done.stdout.splitlines())}
+        listed = list(map(json.loads, done.stdout.splitlines()))
+        assert [told["at"] for told in listed] == sorted(told["at"] for told in listed)
+        assert [told["id"] for told in listed] == sorted((told["id"] for told in listed), key=int)
+        found = {told["id"]: told for told in listed}
         plain, full, broken, seed, binary = (found[id_] for id_ in letters)
         assert plain["request"] == {"method": "GET", "url": f"{URL}/plain"}
         assert (plain["reason"], plain["attempts"], plain["deliveries"]) == ("ValueError: no", 1, 0)

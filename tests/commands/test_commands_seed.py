@@ -118,6 +118,7 @@ def test_a_set_and_a_sorted_set_are_added_to_as_they_are(project, users, queue):
     [
         ((), "scrapy seed SITE"),
         (("instagrm",), "did you mean 'instagram'"),
+        (("instagrm", "no-such-file.txt"), "did you mean 'instagram'"),
         (("instagram", "no-such-file.txt"), "no-such-file.txt cannot be read"),
         (("instagram", "."), "cannot be read"),
         (("instagram", "-", "-a", "user=nasa"), "scrapy seed SITE"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from pydantic import ValidationError
 
 from fetchworker.contracts import Call
 from fetchworker.errors import ArgumentError
@@ -141,3 +142,16 @@ def test_every_operation_has_a_summary():
         "reels": "post",
         "search": "search_result",
     }
+
+
+@pytest.mark.parametrize("operation", ["posts", "reels"])
+@pytest.mark.parametrize("cursor", ["%%%", "a b", "a%2Fb", "", "x\ny"])
+def test_a_cursor_that_the_site_never_gave_is_refused_by_name(operation, cursor):
+    with pytest.raises(ValidationError) as caught:
+        InstagramSpider.operations[operation].params(user="nasa", cursor=cursor)
+    assert [error["loc"] for error in caught.value.errors()] == [("cursor",)]
+
+
+@pytest.mark.parametrize("cursor", ["QVFEa_-x==", "3984285244001148342_528817151", "12345"])
+def test_cursors_of_all_generations_are_taken(cursor):
+    assert InstagramSpider.operations["posts"].params(user="nasa", cursor=cursor).cursor == cursor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -13,22 +12,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "api.md").read_text()
 COMMANDS = re.findall(r"^\$ (curl .*)$", TEXT, re.MULTILINE)
+FETCHING = [command for command in COMMANDS if "/documents" not in command]
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def documented(service, demo, tmp_path_factory):
-    """A service for which example.com is a site of the demo."""
+    """A service in a shell with the demo's variables."""
     from tests.service.conftest import Serving
 
     made = Serving(tmp_path_factory.mktemp("documented"))
     made.project.use(demo, proxies=False)
-    places = json.loads(made.project.env["FETCHWORKER_HOST_MAP"])
-    upstream = next(place for host, place in places.items() if host.startswith("lab.example"))
-    made.project.env["FETCHWORKER_HOST_MAP"] = json.dumps(
-        {**places, "example.com:80": f"127.0.0.1:{demo.http_port}"},
-    )
-    assert upstream
     with made:
         yield made
 
@@ -41,15 +35,28 @@ def test_there_are_examples_of_all_that_it_does():
         "application/x-ndjson",
         "/sessions/alice",
         "/refresh",
-        "/pool/",
+        "/pool/fetch/lease",
+        "/extend",
+        "/release",
+        "/quarantine",
         "/health",
     ):
         assert any(part in command for command in COMMANDS), part
 
 
+def test_no_example_goes_to_a_site_that_is_not_the_demos():
+    """Those of documents tell of the reader's own files and addresses."""
+    assert not [command for command in FETCHING if re.search(r"//example\.(?:com|org|net)", command)]
+
+
 def test_every_curl_example_works(documented):
-    for command in COMMANDS:
-        words = shlex.split(command.replace("http://127.0.0.1:8000", documented.url))
+    with documented.client() as client:
+        leases = {name: client.post("/pool/fetch/lease", json={}).json()["lease"] for name in ("$LEASE", "$OTHER")}
+    for command in FETCHING:
+        meant = command.replace("http://127.0.0.1:8000", documented.url)
+        for name, lease in leases.items():
+            meant = meant.replace(name, lease)
+        words = shlex.split(meant)
         done = subprocess.run(
             [words[0], "-sS", "-w", "\n%{http_code}", *words[1:]],
             capture_output=True, text=True, timeout=60, check=True,

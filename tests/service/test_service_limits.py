@@ -354,6 +354,18 @@ def test_a_key_makes_a_call_once(kind, request, demo):
     assert sum(record.get("path") == f"/echo/once-{kind}" for record in records) == 1
 
 
+@pytest.mark.parametrize("key", ["a b", "", "x" * 256, "ümlaut".encode()])
+def test_a_key_is_as_the_document_says(limited, key):
+    refused = limited.fetch(f"{LAB}/", headers_={**ALL, "idempotency-key": key})
+    assert failure(refused) == (400, "VALIDATION_ERROR")
+    assert refused.json()["context"]["fields"] == ["Idempotency-Key"]
+
+
+def test_a_path_with_a_slash_more_is_none(limited):
+    with limited.client() as client:
+        assert failure(client.post("/fetch/", json={"url": f"{LAB}/"}, headers=ALL)) == (404, "NOT_FOUND")
+
+
 def test_a_key_whose_call_is_under_way(limited, silent):
     headers = {**ALL, "idempotency-key": "under-way"}
     with ThreadPoolExecutor(1) as threads:

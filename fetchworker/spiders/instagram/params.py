@@ -56,6 +56,15 @@ MediaId = Annotated[
 ]
 
 
+#: base64, ids and what joins them; each generation of the site has its own
+_CURSOR = re.compile(r"[A-Za-z0-9_=+/|:.,~-]{1,4096}\Z")
+Cursor = Annotated[
+    str | None,
+    matching(_CURSOR, "a `next_cursor`: letters, digits and _ = + / | : . , ~ -"),
+    Field(default=None, description="go on from a `next_cursor` of an earlier crawl"),
+]
+
+
 class _OfUser(OfUser):
     user: Username = None
     id: UserId = None
@@ -73,9 +82,13 @@ class ProfileParams(_OfUser):
 class PostsParams(Paged, _OfUser):
     """Which account, and how much of it."""
 
+    cursor: Cursor = None
+
 
 class ReelsParams(Paged, _OfUser):
     """Which account, and how much of it."""
+
+    cursor: Cursor = None
 
 
 class PostParams(_OfPost):
