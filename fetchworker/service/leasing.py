@@ -68,5 +68,6 @@ async def _alone(runtime: Runtime, name: str, seconds: float) -> AsyncIterator[N
     if runtime.environment.redis_url is None:
         yield
         return
-    async with runtime.leases.exclusive(name, wait=seconds):
+    # ends before the call's own time does, which would not say what it had waited for
+    async with runtime.leases.exclusive(name, wait=max(seconds - 0.5, seconds / 2)):
         yield
