@@ -28,6 +28,8 @@
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
     │   └── RefusedError            the database works, and will not take these values
+    ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
+    ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -156,6 +158,10 @@ class ProxyExhaustedError(FetchworkerError, DownloadConnectionRefusedError):
     type = "PROXY_EXHAUSTED"
 
 
+class TierSpentError(ProxyExhaustedError):
+    """The budget of the exit's tier was spent while the request waited for its turn: it was not sent."""
+
+
 class ProxyFailedError(FetchworkerError, DownloadConnectionRefusedError):
     """The proxy cannot be reached or would not open the tunnel: the site has seen nothing."""
 
@@ -225,6 +231,25 @@ class RefusedError(StorageError):
     """The database works and will not take these values."""
 
 
+class DocumentError(FetchworkerError):
+    """A document cannot be read; the next one can.
+
+    Args:
+        reason: ``empty``, ``not_a_document``, ``encrypted``, ``truncated``, ``too_big`` (``context["cap"]`` names the
+            cap), ``timeout``, ``busy`` (as many documents wait as may), or ``engine`` (the reader itself failed).
+    """
+
+    type = "DOCUMENT_ERROR"
+
+    def __init__(self, reason: str, message: str, **context: Any) -> None:
+        super().__init__(message, reason=reason, **context)
+        self.reason = reason
+
+    def to_json(self) -> dict[str, Any]:
+        """The error as it stands beside a document's result."""
+        return {"type": self.type, "message": self.message, **self.context}
+
+
 #: outcome → stable error type (REST answers and failure lines use it)
 OUTCOME_ERROR_TYPES: dict[str, str] = {
     "blocked": "UPSTREAM_BLOCKED",
@@ -249,3 +274,9 @@ class OutcomeError(FetchworkerError):
         super().__init__(message, outcome=outcome, **context)
         self.outcome = outcome
         self.error_type = OUTCOME_ERROR_TYPES.get(outcome, "FETCH_ERROR")
+
+
+class AnswerRejectedError(FetchworkerError):
+    """A language model's answer about a document is not used; ``context`` names the field, never the text."""
+
+    type = "ANSWER_REJECTED"

@@ -35,7 +35,7 @@ DOWNLOADER_MIDDLEWARES = {
     # where requests may go: first of all, as what follows may send requests of its own, which come by here as well
     "fetchworker.middlewares.egress.EgressMiddleware": 50,
     # robots.txt, per site (`robots: obey|ignore` in sites.yaml)
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
+    "fetchworker.middlewares.robots.RobotsMiddleware": 100,
     # redirects: each hop is a request of its own and comes by everything below again
     "fetchworker.middlewares.redirect.RedirectMiddleware": 500,
     # tells blocks from data; rotates, waits, retries; only `ok` goes up
@@ -73,7 +73,7 @@ DOWNLOAD_WARNSIZE = 8 * 1024 * 1024  # bytes
 # ── 5. The page comes back: spider middlewares, then the spider's parser ─────────────────────────────────────────────
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 SPIDER_MIDDLEWARES = {
-    # by whose identity the media of items are fetched; off unless FETCHWORKER_MEDIA says otherwise
+    # by whose identity the media of items are fetched; off unless FETCHWORKER_MEDIA or _DOCUMENTS says otherwise
     "fetchworker.middlewares.origin.OriginMiddleware": 5,
     # a response is done when its items are stored and their lines on disk
     "fetchworker.exports.completion.CompletionMiddleware": 10,
@@ -87,6 +87,8 @@ ITEM_PIPELINES = {
     "fetchworker.pipelines.validate.ValidatePipeline": 100,
     # off unless FETCHWORKER_MEDIA says otherwise
     "fetchworker.pipelines.media.MediaPipeline": 500,
+    # off unless FETCHWORKER_DOCUMENTS says otherwise, and on for the spider `document`
+    "fetchworker.pipelines.document.DocumentPipeline": 550,
     # off unless FETCHWORKER_STORE or FETCHWORKER_DATABASE_URL says otherwise
     "fetchworker.pipelines.store.StorePipeline": 900,
 }

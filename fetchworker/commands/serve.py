@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 BAD_USE = 2
 _PORT = 8000
 _PORTS = range(65_536)
+#: as argparse takes it, shortened too
+_RELOAD = frozenset("--reload"[:end] for end in range(len("--re"), len("--reload") + 1))
 
 
 class Command(ScrapyCommand):
@@ -29,17 +31,17 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Serve POST /fetch, the routes of all sites, sessions and pools; --stateless leaves out sites and pools. "
-            "On loopback nobody is asked for a key unless there are some; elsewhere it does not start without "
-            "FETCHWORKER_SERVE_KEYS or FETCHWORKER_SERVE_KEYS_FILE. SIGTERM and SIGINT: /health fails, calls have "
-            "SHUTDOWN_DRAIN_SECONDS to end, a second signal ends at once. Exit codes: 2 wrong arguments or "
+            "Serve POST /fetch and /documents, the routes of all sites, sessions and pools; --stateless leaves out "
+            "sites and pools. On loopback nobody is asked for a key unless there are some; elsewhere it does not start "
+            "without FETCHWORKER_SERVE_KEYS or FETCHWORKER_SERVE_KEYS_FILE. SIGTERM and SIGINT: /health fails, calls "
+            "have SHUTDOWN_DRAIN_SECONDS to end, a second signal ends at once. Exit codes: 2 wrong arguments or "
             "configuration, 1 the address cannot be listened at, else as the signal says (143, 130)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         own = parser.add_argument_group(title="Service")
-        own.add_argument("--stateless", action="store_true", help="/fetch, /sessions and /health alone")
+        own.add_argument("--stateless", action="store_true", help="/fetch, /documents, /sessions and /health alone")
         own.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
         own.add_argument("--port", type=int, default=_PORT, help=f"the port, 0 for any that is free ({_PORT})")
         own.add_argument("--reload", action="store_true", help="start anew when a source file changes (development)")
@@ -56,14 +58,14 @@ class Command(ScrapyCommand):
             if opts.new_key is not None:
                 _new_key(opts)
             elif opts.reload:
-                self.exitcode = _reload(sys.argv)
+                self.exitcode = _reload(sys.argv[1:])  # Scrapy has taken the command's name out of it
             else:
                 self._serve(opts)
         except FetchworkerError as exc:
             print(f"scrapy serve: {exc.message}", file=sys.stderr)
             self.exitcode = BAD_USE
         except ModuleNotFoundError as exc:
-            if exc.name not in ("fastapi", "uvicorn", "starlette", "httptools"):
+            if exc.name not in ("fastapi", "uvicorn", "starlette", "httptools", "python_multipart"):
                 raise
             print(f"scrapy serve: {exc.name} is missing: {how_to_install('service')}", file=sys.stderr)
             self.exitcode = BAD_USE
@@ -93,7 +95,10 @@ def _new_key(opts: argparse.Namespace) -> None:
     print(orjson.dumps(entry).decode())
 
 
-def _reload(argv: list[str]) -> Any:
-    from fetchworker.service.reloading import run_again  # noqa: PLC0415  # keeps `scrapy list` light
+def _reload(given: list[str]) -> int:
+    from fetchworker.config import load_environment  # noqa: PLC0415  # keeps `scrapy list` light
+    from fetchworker.service.reloading import run_again  # noqa: PLC0415  # as above
 
-    return run_again([sys.executable, "-m", "scrapy", *(one for one in argv[1:] if one != "--reload")])
+    rest = (one for one in given if one not in _RELOAD)
+    command = [sys.executable, "-m", "scrapy", "serve", *rest]
+    return run_again(command, also=[load_environment().sites_file])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 #: the newest migration
-HEAD = "0002"
+HEAD = "0003"
 #: where the database keeps which migration it has seen
 VERSION_TABLE = "fetchworker_version"
 
@@ -83,4 +83,15 @@ observations = Table(
     Column("fetched_at", Instant, nullable=False),
     Column("item", JSON, nullable=False),
     Index(None, "site", "kind", "id", "fetched_at"),
+)
+
+#: what documents say, by the bytes of their file and what read them
+documents = Table(
+    "documents",
+    metadata,
+    Column("sha256", Text, primary_key=True),
+    Column("reader", Text, primary_key=True),
+    Column("read_as", Text, primary_key=True),
+    Column("first_read", Instant, nullable=False),
+    Column("reading", JSON, nullable=False),
 )

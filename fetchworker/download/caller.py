@@ -67,7 +67,7 @@ def caller_lines(
 def _name(raw: bytes | str) -> tuple[str, str]:
     name = raw if isinstance(raw, str) else raw.decode("latin-1")
     if not _TOKEN.fullmatch(name):
-        raise ConfigError(f"{name!r} is no header name")
+        raise ConfigError(f"{name!r} is no header name", header=name)
     return name, name.lower()
 
 

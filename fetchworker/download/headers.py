@@ -244,4 +244,4 @@ def _refuse_breaks(lines: Sequence[bytes], cookie: bytes | None) -> None:
     text = b"".join(lines) + (cookie or b"")
     if b"\n" in text or b"\r" in text or b"\0" in text:
         name = next((name_of(line) for line in lines if re.search(rb"[\r\n\0]", line)), b"cookie")
-        raise ConfigError(f"a line break or NUL in the header {name.decode('latin-1')}")
+        raise ConfigError(f"a line break or NUL in the header {name.decode('latin-1')}", header=name.decode("latin-1"))

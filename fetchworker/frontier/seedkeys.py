@@ -149,7 +149,9 @@ def priority_of(value: Any, key: str = "priority") -> int:
         number = int(value)
     if type(number) is int and abs(number) <= HIGHEST:  # True is an int as well
         return number
-    raise ArgumentError(f"{key}: a whole number from -{HIGHEST} to {HIGHEST} is expected, not {value!r:.40}")
+    raise ArgumentError(
+        f"{key}: a whole number from -{HIGHEST} to {HIGHEST} is expected, not {value!r:.40}", fields=[key]
+    )
 
 
 def tier_of(value: Any, key: str = "tier") -> int:
@@ -160,7 +162,7 @@ def tier_of(value: Any, key: str = "tier") -> int:
     """
     if isinstance(value, str) and value.strip() in TIERS:
         return TIERS[value.strip()]
-    raise ArgumentError(f"{key}: one of {', '.join(TIERS)} is expected, not {value!r:.40}")
+    raise ArgumentError(f"{key}: one of {', '.join(TIERS)} is expected, not {value!r:.40}", fields=[key])
 
 
 def _cb_kwargs(value: Any, key: str) -> Any:

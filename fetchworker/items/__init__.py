@@ -37,7 +37,7 @@ from fetchworker.items.base import (
     plain,
     without_contact,
 )
-from fetchworker.items.fetched import FetchResult, Page
+from fetchworker.items.fetched import Document, FetchResult, Page
 from fetchworker.items.shop import Product, Review, SearchPage, SearchResult, Seller, Variant
 from fetchworker.items.social import (
     Author,
@@ -68,6 +68,7 @@ __all__ = [
     "Comment",
     "Company",
     "CompanyRef",
+    "Document",
     "Event",
     "FetchResult",
     "Group",
@@ -108,8 +109,8 @@ __all__ = [
 KINDS: dict[str, type[Item]] = {
     str(cls.model_fields["kind"].default): cls
     for cls in (
-        Ad, AdAnalytics, Advertiser, Comment, Company, Event, FetchResult, Group, Job, LinkPage, Page, Person, Post,
-        Product, Profile, Review, SearchPage, SearchResult, Trend,
+        Ad, AdAnalytics, Advertiser, Comment, Company, Document, Event, FetchResult, Group, Job, LinkPage, Page, Person,
+        Post, Product, Profile, Review, SearchPage, SearchResult, Trend,
     )
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from fetchworker.items.base import Count, Item
 
@@ -37,3 +37,23 @@ class FetchResult(Item):
     """Provider and exit country, never an address or a password."""
     session_id: str | None = None
     attempts: Count | None = None
+
+
+class Document(Item):
+    """A file and what the invoices and receipts in it say; ``error`` tells why it says nothing.
+
+    Each of ``documents`` has ``kind``, ``kind_confidence``, ``fields``, ``line_items`` and ``engine``; a field has
+    ``value``, ``confidence``, ``page``, ``box`` and ``lines``.
+    """
+
+    kind: Literal["document"] = "document"
+    id: str | None = None
+    """The SHA-256 of the file."""
+    bytes: Count | None = None
+    pages_read: Count | None = None
+    pages_total: Count | None = None
+    documents: list[dict[str, Any]] = []
+    error: dict[str, Any] | None = None
+    read_as: Literal["auto", "invoice", "receipt"] = "auto"
+    body_base64: str | None = None
+    """The file, until it is read."""

@@ -1,4 +1,4 @@
-"""Tells the media pipeline who fetched the page that an item is from (off unless media are fetched)."""
+"""Tells the media pipeline who fetched the page that an item is from (off unless media or documents are fetched)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class OriginMiddleware:
         """Make the middleware.
 
         Raises:
-            NotConfigured: media are not fetched.
+            NotConfigured: neither media nor documents are fetched.
         """
         runtime = Runtime.of(crawler)
-        if not runtime.environment.media:
+        if not (runtime.environment.media or runtime.reads_documents):
             raise NotConfigured
         return cls(runtime)
 

@@ -21,7 +21,13 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.download.profiles import is_profile
-from fetchworker.errors import BrokenChainError, SessionDamagedError, SessionExhaustedError, SessionNewerError
+from fetchworker.errors import (
+    BrokenChainError,
+    LeaseLostError,
+    SessionDamagedError,
+    SessionExhaustedError,
+    SessionNewerError,
+)
 from fetchworker.frontier.codec import CARRIED, TRY
 from fetchworker.sessions.poolkeys import MAIN, jar_of, tier_jar
 
@@ -38,6 +44,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: of a request by a session that somebody elsewhere leases: it goes out by that one or not at all
+LEASED = "fw_leased"
 SCOPE, JAR, EXCLUSIVE, LEG, BEGUN = "fw_scope", "fw_jar", "fw_exclusive", "fw_leg", "fw_begun"
 #: so many sessions that cannot be used are dropped under one request
 _MOST_DROPPED = 10
@@ -46,6 +54,7 @@ _MOST_DROPPED = 10
 #: seconds that a session waits for its exit at least
 _LEAST = 0.05
 _NO_EXIT = "its exit is out of use"
+_SPENT = "a budget closes its exit"
 
 
 class _VanishedError(Exception):
@@ -72,6 +81,7 @@ class PooledSessions:
         Raises:
             SessionExhaustedError: none came free in time.
             SessionBusyError: somebody else has the named session to himself.
+            LeaseLostError: the session that somebody leases cannot be used any more.
         """
         if request.meta.get(EXCLUSIVE):
             return await self._locked(request, unfit)
@@ -97,6 +107,8 @@ class PooledSessions:
 
     def _pooled(self, request: Request, tier: str | None) -> Callable[[], Awaitable[Hold]] | None:
         meta, leases = request.meta, self._runtime.leases
+        if meta.get(LEASED):
+            return lambda: self._leased(meta[SCOPE])
         if not self._needed or meta.get(CARRIED) is not None:
             return None
         jar, scope, name = tier_jar(meta.get(JAR, MAIN), tier), meta.get(SCOPE), meta.get("fw_session")
@@ -109,6 +121,12 @@ class PooledSessions:
         if owner is None or leases.held(owner) is None:  # a child that was made of its page's meta has none of its own
             owner = meta[TRY] = f"try.{secrets.token_hex(8)}"
         return lambda: leases.take(jar, owner, brief=True)
+
+    async def _leased(self, owner: str) -> Hold:
+        hold = self._runtime.leases.held(owner)
+        if hold is None:
+            raise LeaseLostError("the leased session is out of use: it was refused, or its exit or profile is gone")
+        return hold
 
     def _of_another(self, name: str | None) -> Callable[[], Awaitable[Hold]] | None:
         """A warm-up, or a picture, goes by the lease of the request that it is for."""
@@ -186,10 +204,21 @@ class PooledSessions:
     async def _put_away(self, hold: Hold, session: Session) -> None:
         """One that cannot go out as it is: away for good, or until its own exit may be used again."""
         runtime = self._runtime
-        if session.proxy_id is None or runtime.proxies.get(session.proxy_id) is None or not is_profile(session.profile):
+        exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
+        if exit_ is None or not is_profile(session.profile):
             await self._drop(hold, "outdated", "its exit or profile is no more")
-        else:
+        elif runtime.exits.allows(exit_):
             await runtime.leases.rest(hold.owner, _NO_EXIT, seconds=self._rest_of(session) or _LEAST)
+        elif await self._is_full(hold):
+            await self._drop(hold, "outdated", "a budget closes its exit, and others need the room")
+        else:
+            seconds = runtime.exits.rest_of(exit_) or runtime.leases.terms.quarantine
+            await runtime.leases.rest(hold.owner, _SPENT, seconds=seconds)
+
+    async def _is_full(self, hold: Hold) -> bool:
+        leases = self._runtime.leases
+        counts = await (await leases.open()).counts(jar_of(hold.lease.session_id) or MAIN)
+        return counts.total >= leases.terms.max_total
 
     def _rest_of(self, session: Session) -> float:
         """Seconds for which a session's exit rests; where that has no end, as long as a quarantine."""
@@ -260,7 +289,8 @@ class PooledSessions:
         await self._runtime.leases.release(hold.owner)
 
     def _hold(self, request: Request) -> Hold | None:
-        hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if self._needed else None
+        needed = self._needed or request.meta.get(LEASED)
+        hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if needed else None
         return None if hold is None or hold.locks else hold
 
 

@@ -13,7 +13,7 @@ import asyncio
 import hashlib
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, NotConfigured
@@ -55,7 +55,17 @@ class _Remembered(OrderedDict[bytes, Any]):
 
 
 class MediaPipeline(ScrapyMedia):
-    """Adds ``extra["media_files"]`` to each item that names media."""
+    """Adds ``extra["media_files"]`` to each item that names media.
+
+    Class attributes, for pipelines that fetch something else:
+        told_as: where in an item's ``extra`` the results go.
+        counted_as: the head of its stats.
+        destinations: what the browser would be doing, by the kind of file.
+    """
+
+    told_as: ClassVar[str] = "media_files"
+    counted_as: ClassVar[str] = "media"
+    destinations: ClassVar[dict[str, str]] = {"image": "image"}
 
     class SpiderInfo(ScrapyMedia.SpiderInfo):
         """Scrapy's books of one crawl, bounded."""
@@ -64,10 +74,11 @@ class MediaPipeline(ScrapyMedia):
             super().__init__(spider)
             self.downloaded = _Remembered()
 
-    def __init__(self, *, crawler: Crawler, runtime: Runtime, store: Store) -> None:
+    def __init__(self, *, crawler: Crawler, runtime: Runtime, store: Store | None, max_bytes: int) -> None:
         super().__init__(crawler=crawler)
         self._runtime = runtime
         self._store = store
+        self._max_bytes = max_bytes
         self._told_of_storage = False
 
     @classmethod
@@ -80,14 +91,21 @@ class MediaPipeline(ScrapyMedia):
         runtime = Runtime.of(crawler)
         if not runtime.environment.media:
             raise NotConfigured
-        return cls(crawler=crawler, runtime=runtime, store=media_store(runtime.environment))
+        environment = runtime.environment
+        return cls(
+            crawler=crawler, runtime=runtime, store=media_store(environment), max_bytes=environment.media_max_bytes
+        )
+
+    def named(self, item: Item) -> dict[str, str]:
+        """The addresses that an item names, and what is there."""
+        return media_of(item)
 
     # ── Scrapy's hooks ───────────────────────────────────────────────────────────────────────────────────────────
 
     def get_media_requests(self, item: Item, info: ScrapyMedia.SpiderInfo) -> list[Request]:  # noqa: ARG002
         """A request for each address."""
         origin = self._runtime.origins.of(item.item_id)
-        return [self._request(url, kind, item, origin) for url, kind in media_of(item).items()]
+        return [self._request(url, kind, item, origin) for url, kind in self.named(item).items()]
 
     async def media_to_download(  # type: ignore[override]  # Scrapy awaits it as well
         self, request: Request, *_: Any, **__: Any
@@ -103,8 +121,8 @@ class MediaPipeline(ScrapyMedia):
     def item_completed(self, results: list[Any], item: Item, info: ScrapyMedia.SpiderInfo) -> Item:  # noqa: ARG002
         """Tell the results in the item."""
         if results:
-            told = [_told_in_item(url, *result) for url, result in zip(media_of(item), results, strict=True)]
-            item.extra = {**item.extra, "media_files": told}
+            told = [_told_in_item(url, *result) for url, result in zip(self.named(item), results, strict=True)]
+            item.extra = {**item.extra, self.told_as: told}
         return item
 
     def media_downloaded(self, *_: Any, **__: Any) -> Any:
@@ -118,10 +136,10 @@ class MediaPipeline(ScrapyMedia):
     def _request(self, url: str, kind: str, item: Item, origin: Origin) -> Request:
         meta: dict[str, Any] = {
             MEDIA: True,
-            "fw_destination": "image" if kind == "image" else "xhr",
+            "fw_destination": self.destinations.get(kind, "xhr"),
             "fw_request_id": item.item_id,
             "fw_referer": origin.referer,
-            "download_maxsize": self._runtime.environment.media_max_bytes,
+            "download_maxsize": self._max_bytes,
             "download_warnsize": 0,
         }
         if origin.name:
@@ -139,10 +157,15 @@ class MediaPipeline(ScrapyMedia):
                 response.request, "NOT_FOUND_UPSTREAM" if response.status in _GONE else "FETCH_ERROR",
                 f"status {response.status}",
             )  # fmt: skip
+        return await self._used(response)
+
+    async def _used(self, response: Response) -> dict[str, Any]:
+        """What the item is told of a file that was had."""
         content = response.body
         kind = kind_of(content)
         if kind is None:
             return self._failed(response.request, "WRONG_TYPE", _unlike_media(response))
+        assert self._store is not None
         digest = await asyncio.to_thread(_sha256, content)
         path = f"{digest[:2]}/{digest}.{kind.extension}"
         new = await asyncio.to_thread(self._store.put, path, content)
@@ -162,7 +185,7 @@ class MediaPipeline(ScrapyMedia):
         return record["type"], record["message"]
 
     def _failed(self, request: Request | None, error: str, message: str) -> dict[str, Any]:
-        self._runtime.count(f"media/failed/{error}")
+        self._runtime.count(f"{self.counted_as}/failed/{error}")
         logger.info("%s is not kept: %s (%s)", request.url if request else "a file", error, message)
         return {"error": error, "message": message}
 

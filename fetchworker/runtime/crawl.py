@@ -24,7 +24,7 @@ from fetchworker.frontier.codec import LEASE
 from fetchworker.frontier.redisspider import reads_seeds
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
-from fetchworker.runtime.exits import ListWatch, SiteExits
+from fetchworker.runtime.exits import PROBE, ListWatch, SiteExits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.identities import IdentitiesOfCrawl
 from fetchworker.runtime.memory import settle_memory
@@ -63,6 +63,8 @@ logger = logging.getLogger(__name__)
 STORING_ITEMS = 8
 #: seconds that a part of the crawl's end may take
 _LAST = 30.0
+#: the spider that reads documents
+DOCUMENTS = "document"
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
 #: the meta key of a list: what the request ends with goes there, to whoever waits for it, and not to the failures' file
@@ -105,8 +107,9 @@ class Runtime(IdentitiesOfCrawl):
         self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
         self.spending = SiteSpending(site, config.budget, self.usage.spent)
         self.exits = SiteExits(
-            self.proxies, config, site=site, count=self.count, signals=crawler.signals, spending=self.spending
-        )
+            self.proxies, config, site=site, count=self.count, signals=crawler.signals, spending=self.spending,
+            probe_every=min(PROBE, max(0.5, environment.no_egress_patience / 10)),
+        )  # fmt: skip
         self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
@@ -157,7 +160,7 @@ class Runtime(IdentitiesOfCrawl):
             "DOWNLOAD_MAXSIZE": config.max_bytes,
             "ROBOTSTXT_OBEY": config.robots == "obey",
         }
-        if self.environment.stores or self.environment.media:
+        if self.environment.stores or self.environment.media or self.reads_documents:
             values["CONCURRENT_ITEMS"] = STORING_ITEMS
         if self.queued:
             self._queue = RedisQueue(self, crawler)
@@ -165,6 +168,11 @@ class Runtime(IdentitiesOfCrawl):
         for name, value in values.items():
             if (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:
                 crawler.settings.set(name, value, priority="spider")
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether the documents of items are read: as told, and always by the spider that is there for it."""
+        return self.environment.documents or self.site == DOCUMENTS
 
     @property
     def queued(self) -> bool:
@@ -235,6 +243,11 @@ class Runtime(IdentitiesOfCrawl):
         return self._queue
 
     # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def has_redis(self) -> bool:
+        """Whether Redis has been asked for and was there."""
+        return self._redis is not None
 
     async def redis(self) -> Client:
         """The client of Redis, which all crawls of this event loop share.

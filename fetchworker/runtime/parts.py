@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.db import Place
+    from fetchworker.documents import ReaderSettings
     from fetchworker.limiter import Limits
     from fetchworker.media import Store
     from fetchworker.pace import SharedPace
@@ -72,6 +73,8 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
         database(environment)
     if environment.media:
         media_store(environment)
+    if environment.documents:
+        document_settings(environment)
     return environment, sites
 
 
@@ -96,6 +99,18 @@ def media_store(environment: Environment) -> Store:
 
     named = environment.media_store
     return open_store(named.get_secret_value() if named else str(environment.state_dir / "media"))
+
+
+def document_settings(environment: Environment) -> ReaderSettings:
+    """How documents are read.
+
+    Raises:
+        ConfigError: what it takes is not installed.
+    """
+    from fetchworker.documents import ReaderSettings, check_installed  # noqa: PLC0415  # not every crawl reads them
+
+    check_installed()
+    return ReaderSettings.of(environment)
 
 
 def proxy_manager(environment: Environment) -> ProxyManager:

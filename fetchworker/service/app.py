@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from fetchworker.errors import FetchworkerError
+from fetchworker.errors import FetchworkerError, RedisUnavailableError
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
-from fetchworker.service.models import FetchBody
+from fetchworker.service.models import DocumentBody, FetchBody
 from fetchworker.service.responses import REF, failure_response
+from fetchworker.service.routes.documents import documents_router
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
 from fetchworker.service.routes.pages import pages_router
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from fetchworker.service.edge import App
     from fetchworker.service.state import Service
     from fetchworker.spiders.base import SiteSpider
+
+logger = logging.getLogger(__name__)
 
 _TITLE = "fetchworker"
 _TOLD = "Fetches public pages the way a browser would, tells refusals from data, and gives the data of sites as items."
@@ -58,6 +62,7 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(pages_router())
     app.include_router(fetch_router(service))
     app.include_router(sessions_router(service))
+    app.include_router(documents_router(service))
     if not service.stateless:
         app.include_router(pool_router(service))
     app.include_router(sites_router(service, spiders))
@@ -73,6 +78,8 @@ async def _failed(_: Request, error: Exception) -> Response:
         return failure_response(ApiError(kind, str(error.detail), headers=dict(error.headers or {})))
     if isinstance(error, RequestValidationError):
         return failure_response(_invalid(error))
+    if isinstance(error, RedisUnavailableError):
+        logger.warning("a call failed: %s", error)
     return failure_response(failure_of(error))
 
 
@@ -105,7 +112,7 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
 
 def _bodies() -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for model in (FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody):
+    for model in (DocumentBody, FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody):
         schema = model.model_json_schema(ref_template=REF)
         found |= {**schema.pop("$defs", {}), model.__name__: schema}
     return found

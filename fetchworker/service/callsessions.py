@@ -65,5 +65,6 @@ def check_name(name: str) -> str:
         ArgumentError: it begins as those of single calls do.
     """
     if name.startswith(CallSessions.PREFIX):
-        raise ArgumentError(f"session_id: names that begin with {CallSessions.PREFIX!r} are the service's own")
+        told = f"session_id: names that begin with {CallSessions.PREFIX!r} are the service's own"
+        raise ArgumentError(told, fields=["session_id"])
     return name

@@ -6,6 +6,7 @@ docs/api.md has the table too; a test compares them.
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,9 +17,13 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    NotSupported,
+    ResponseDataLossError,
+    StopDownload,
+    UnsupportedURLSchemeError,
 )
 
-from fetchworker.errors import FetchworkerError, OutcomeError, RedisUnavailableError
+from fetchworker.errors import DocumentError, FetchworkerError, OutcomeError, RedisUnavailableError
 from fetchworker.telemetry.redaction import redact
 
 #: type → status. A type means one thing, whatever route it comes from
@@ -42,17 +47,20 @@ STATUSES: dict[str, int] = {
     "RATE_LIMITED": 429,
     "HEADERS_TOO_LARGE": 431,
     "INTERNAL_ERROR": 500,
+    "NOT_INSTALLED": 501,
     "FETCH_ERROR": 502,
     "CONTRACT_ERROR": 502,
     "UPSTREAM_BLOCKED": 503,
     "PROXY_EXHAUSTED": 503,
     "SESSION_EXHAUSTED": 503,
+    "REDIS_UNAVAILABLE": 503,
     "DEADLINE": 504,
 }
+_NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
 #: context that an answer may have, in this order; evidence from a page stays in the log
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
-    "layer", "reason", "limit", "retry_after", "allowed", "scope", "session_id",
+    "layer", "reason", "cap", "limit", "retry_after", "allowed", "scope", "session_id",
 )  # fmt: skip
 
 
@@ -70,7 +78,13 @@ class Failure(BaseModel):
 
 
 class ApiError(Exception):
-    """Ends a call with a failure of the table."""
+    """Ends a call with a failure of the table.
+
+    Attributes:
+        unread: whether a part of the call's body has not been read.
+    """
+
+    unread = False
 
     def __init__(self, type: str, message: str, *, headers: dict[str, str] | None = None, **context: Any) -> None:  # noqa: A002
         super().__init__(message)
@@ -78,12 +92,18 @@ class ApiError(Exception):
         self.status = STATUSES[type]
         self.message = message
         self.context = context
-        self.headers = headers or {}
+        self.headers = {**_pause(context), **(headers or {})}
 
     def body(self) -> dict[str, Any]:
         """The answer's JSON."""
         context = {name: self.context[name] for name in _TOLD if self.context.get(name) is not None}
         return {"type": self.type, "message": redact(self.message), "context": context}
+
+
+def _pause(context: dict[str, Any]) -> dict[str, str]:
+    """What a site asked to wait, for who calls to keep."""
+    seconds = context.get("retry_after")
+    return {} if not seconds else {"retry-after": str(math.ceil(seconds))}
 
 
 def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
@@ -94,7 +114,7 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case OutcomeError():
             return ApiError(error.error_type, error.message, **error.context)
         case RedisUnavailableError():
-            return ApiError("INTERNAL_ERROR", error.message)
+            return ApiError("REDIS_UNAVAILABLE", _NO_REDIS)  # the error names the place, which is in the log
         case FetchworkerError():
             return _ours(error)
         case TimeoutError():
@@ -104,7 +124,8 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case IgnoreRequest():
             return _ignored(error)
         case asyncio.CancelledError():
-            return ApiError("INTERNAL_ERROR", "the service was ended before the call was done")
+            told = "the service was ended before the call was done"
+            return ApiError("INTERNAL_ERROR", told, headers={"connection": "close"}, reason="ended")
         case _ if isinstance(error, _TRANSPORT):
             return ApiError("FETCH_ERROR", f"{type(error).__name__}: {error}", reason=_REASONS.get(type(error)))
         case _:
@@ -113,16 +134,34 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
 
 _TRANSPORT = (
     CannotResolveHostError, DownloadCancelledError, DownloadConnectionRefusedError, DownloadFailedError,
-    DownloadTimeoutError, OSError,
+    DownloadTimeoutError, NotSupported, OSError, ResponseDataLossError, StopDownload, UnsupportedURLSchemeError,
 )  # fmt: skip
 _REASONS: dict[type[BaseException], str] = {
     CannotResolveHostError: "name",
     DownloadConnectionRefusedError: "connect",
     DownloadTimeoutError: "timeout",
+    ResponseDataLossError: "data_loss",
 }
 
 
+#: why a document was not read → type; the others are faults of the file
+_UNREAD = {
+    "too_big": "PAYLOAD_TOO_LARGE",
+    "timeout": "DEADLINE",
+    "busy": "OVERLOADED",
+    "engine": "INTERNAL_ERROR",
+}
+
+
+def _unread(error: DocumentError) -> ApiError:
+    kind = _UNREAD.get(error.reason, "VALIDATION_ERROR")
+    headers = {"retry-after": "1"} if error.reason == "busy" else None
+    return ApiError(kind, error.message, headers=headers, **error.context)
+
+
 def _ours(error: FetchworkerError) -> ApiError:
+    if isinstance(error, DocumentError):
+        return _unread(error)
     kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"
     return ApiError(kind, error.message, **error.context)
 

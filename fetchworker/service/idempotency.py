@@ -157,8 +157,15 @@ class Idempotency:
         self._answers = answers
         self._longest = longest + _SECONDS_MORE
 
-    async def once(self, request: Request, run: Callable[[], Awaitable[Response]]) -> Response:
+    async def once(
+        self, request: Request, run: Callable[[], Awaitable[Response]], *, stands_for: str | None = None
+    ) -> Response:
         """Carry out the call of ``request``, or answer as before.
+
+        Args:
+            request: the call.
+            run: carries it out.
+            stands_for: a digest of what is asked for, where the body's bytes differ from call to call.
 
         Raises:
             ApiError: CONFLICT: the key stands for another body, or its call is still under way.
@@ -166,7 +173,8 @@ class Idempotency:
         given = request.headers.get("idempotency-key")
         if given is None:
             return await run()
-        key, digest = _key(request, given), hashlib.sha256(await request.body()).hexdigest()
+        key = _key(request, given)
+        digest = stands_for or hashlib.sha256(await request.body()).hexdigest()
         before = await self._answers.begin(key, Answer(digest), self._longest)
         if before is not None:
             return _again(before, digest)

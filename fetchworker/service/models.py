@@ -1,4 +1,4 @@
-"""What ``POST /fetch`` takes. Types are strict: ``"false"`` is no boolean and ``"5"`` no number."""
+"""What ``/fetch`` and ``/documents`` take. Types are strict: ``"false"`` is no boolean and ``"5"`` no number."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Annotated, Any, Self
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from fetchworker.contracts import Destination  # noqa: TC001  # pydantic needs them
+from fetchworker.documents import Wanted  # noqa: TC001  # as above
 from fetchworker.service.failures import ApiError
 from fetchworker.spiders.fetch import FetchParams, Method
+from fetchworker.spiders.operation import fields_of
 
 _LONGEST = 8192
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
@@ -79,9 +82,10 @@ class FetchBody(_Strict):
     def _agrees(self) -> Self:
         given = [name for name in ("body", "body_base64", "json_") if name in self.model_fields_set]
         if len(given) > 1:
-            raise ValueError("give one of body, body_base64 and json")
+            told = {"fields": [name.rstrip("_") for name in given]}
+            raise PydanticCustomError("one_of", "give one of body, body_base64 and json", told)
         if self.lease is not None and self.session_id is None:
-            raise ValueError("lease belongs to a session_id")
+            raise PydanticCustomError("alone", "lease: belongs to a session_id", {"fields": ["lease"]})
         return self
 
     def params(self) -> FetchParams:
@@ -103,6 +107,21 @@ class FetchBody(_Strict):
             raise invalid(exc) from None
 
 
+class DocumentOptions(_Strict):
+    """How a document is to be read."""
+
+    kind: Wanted = Field(default="auto", description="what the file is; auto: to be found out")
+    timeout: Annotated[float, Field(gt=0, le=3600)] | None = Field(
+        default=None, description="seconds for the whole call, the download and all waits included"
+    )
+
+
+class DocumentBody(DocumentOptions):
+    """A document at an address: downloaded as by ``/fetch``, and read."""
+
+    url: Url = Field(description="http or https address", examples=["https://example.com/invoice.pdf"])
+
+
 def read_body(model: type[BaseModel], body: bytes) -> Any:
     """The model of a request's body.
 
@@ -120,4 +139,4 @@ def invalid(error: ValidationError) -> ApiError:
     found = error.errors(include_url=False, include_input=False)
     told = [(".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")) for one in found]
     message = "; ".join(f"{name}: {what}" if name else what for name, what in told)
-    return ApiError("VALIDATION_ERROR", message, fields=[name for name, _ in told if name] or None)
+    return ApiError("VALIDATION_ERROR", message, fields=list(dict.fromkeys(fields_of(found))) or None)

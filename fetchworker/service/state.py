@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.admission import Admission
+from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
 from fetchworker.telemetry.attribution import bound
@@ -29,14 +31,17 @@ logger = logging.getLogger(__name__)
 
 #: the site of addresses that belong to none
 DEFAULT = "fetch"
+#: in a row that have to miss Redis before calls are refused: a single one may have been slow itself
+_LOOKS = 2
 
 
 class Service:
     """The parts of one service.
 
     Attributes:
-        stateless: whether only ``/fetch``, ``/sessions`` and ``/health`` are there.
+        stateless: whether the sites' routes and pools are left out.
         draining: whether the service was told to end.
+        ending: whether the time of the drain is over: what is still under way is cut off.
     """
 
     def __init__(  # noqa: PLR0917  # its parts
@@ -57,9 +62,10 @@ class Service:
         self.idempotency = idempotency
         self.link = link
         self.stateless = stateless
-        self.draining = False
+        self.draining = self.ending = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
+        self.documents = Documents(environment)
 
     async def open(self) -> None:
         """Open what calls need from the start; the sites' crawlers are opened with their first calls."""
@@ -70,6 +76,7 @@ class Service:
 
     async def close(self) -> None:
         """Close everything."""
+        await self.documents.close()
         await self.crawlers.close()
         await self.link.close()
 
@@ -84,16 +91,26 @@ class Service:
             raise ApiError("VALIDATION_ERROR", f"timeout: at most {most:g} seconds are given", fields=["timeout"])
         return min(asked or self.environment.serve_timeout, most)
 
-    def degraded(self) -> list[tuple[str, str]]:
+    async def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means."""
+        found = []
         limit = self.crawlers.limit
-        if limit is None or not limit.away:
-            return []
+        if limit is not None and limit.away:
+            found.append(("limit", self._ceiling()))
+        if self._needs_redis() and await self.link.away():
+            what = "sessions with a name" if self.stateless else "sessions with a name, pools and Idempotency-Key"
+            found.append(("redis", f"Redis does not answer: calls with {what} fail"))
+        return found
+
+    def _ceiling(self) -> str:
         most, rate = self.environment.limit_concurrency, self.environment.limit_rate
         ceiling = [f"{most} requests under way"] if most is not None else []
         ceiling += [f"{rate[0]:g} a second"] if rate is not None else []
-        told = f"Redis does not answer: this process keeps the limit by itself, at most {' and '.join(ceiling)}"
-        return [("limit", told)]
+        return f"Redis does not answer: this process keeps the limit by itself, at most {' and '.join(ceiling)}"
+
+    def _needs_redis(self) -> bool:
+        """One of our own is started by the first call that needs it, and by nothing else."""
+        return self.environment.redis_url is not None or self.link.needed or self.crawlers.need_redis
 
     @asynccontextmanager
     async def call(
@@ -104,35 +121,81 @@ class Service:
         operation: str,
         timeout: float,  # noqa: ASYNC109  # over admission as well
         session: str | None = None,
-    ) -> AsyncIterator[None]:
+        redis: bool = False,
+    ) -> AsyncIterator[dict[str, Any]]:
         """Carry out a call: a place, the session for itself, a deadline over all of it.
+
+        The block gets a mapping for how its last try ended (``meta[LAST]``); a failure tells it.
+
+        Args:
+            request: of the caller.
+            site: whose it is.
+            operation: its name.
+            timeout: seconds that it may take.
+            session: its name, if it has one.
+            redis: whether nothing can come of it without Redis.
 
         Raises:
             ApiError: in place of whatever the block ended with.
         """
         started = time.monotonic()
+        redis = redis or session is not None
         state = request.scope["state"]
         deadline = asyncio.timeout(timeout)
+        last: dict[str, Any] = {}
         with bound(request_id=state["request_id"], trace_id=state["trace_id"], site=site, operation=operation):
             try:
                 async with (
                     deadline,
-                    self.admission.place(),
+                    self._place(state["held"]),
                     self.locks.held(site, session),
                 ):
-                    yield
-            except Exception as exc:
-                failure = _failure(exc, over=deadline.expired(), timeout=timeout)
+                    if redis:
+                        await self._check_redis()
+                    yield last
+            except (Exception, asyncio.CancelledError) as exc:
+                if isinstance(exc, asyncio.CancelledError) and not self._cut_off():
+                    raise
+                cause = await self._cause(exc) if redis and isinstance(exc, TimeoutError) else exc
+                failure = _failure(cause, over=deadline.expired(), timeout=timeout)
                 elapsed = round((time.monotonic() - started) * 1000, 1)
                 told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
-                failure.context = {**told, **failure.context}
+                failure.context = {**told, **last, **failure.context}
                 raise failure from exc
 
+    @asynccontextmanager
+    async def _place(self, held: AsyncExitStack) -> AsyncIterator[None]:
+        """A place, which comes back when the answer has been taken: until then it lies in the memory."""
+        await held.enter_async_context(self.admission.place())
+        yield
 
-def _failure(error: Exception, *, over: bool, timeout: float) -> ApiError:
+    async def _check_redis(self) -> None:
+        """Refuse at once what would wait until its time is over, at a Redis that takes commands and is silent."""
+        if self.environment.redis_url is not None and await self.link.away(looks=_LOOKS):
+            raise RedisUnavailableError(self.link.reason)
+
+    async def _cause(self, error: BaseException) -> BaseException:
+        """What has taken the time of a call that needs Redis: that one, or something else."""
+        try:
+            await self._check_redis()
+        except RedisUnavailableError as exc:
+            return exc
+        return error
+
+    def _cut_off(self) -> bool:
+        """Whether this call is cancelled as the service ends; it is not any more then, and can answer so."""
+        task = asyncio.current_task()
+        if self.ending and task is not None:
+            task.uncancel()
+        return self.ending
+
+
+def _failure(error: BaseException, *, over: bool, timeout: float) -> ApiError:
     if over and isinstance(error, TimeoutError):
         return ApiError("DEADLINE", f"not done within {timeout:g} seconds", limit=timeout)
     failure = failure_of(error)
-    if failure.type == "INTERNAL_ERROR":
+    if failure.type == "REDIS_UNAVAILABLE":
+        logger.warning("a call failed: %s", error)
+    if failure.type == "INTERNAL_ERROR" and isinstance(error, Exception):
         logger.error("a call failed: %s", error, exc_info=error)
     return failure

@@ -134,13 +134,23 @@ def check_caller_cookie(name: str, value: str | bytes, *, domain: str, path: str
     data = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     label, text = name.encode("utf-8", "surrogatepass").decode("latin-1"), data.decode("latin-1")
     if not name or name != name.strip() or CONTROL.search(name) or set(name) & set("=;"):
-        raise ArgumentError(f"{name!r} is no cookie name: it must not be empty or hold =, ; or control characters")
+        raise ArgumentError(
+            f"{name!r} is no cookie name: it must not be empty or hold =, ; or control characters",
+            fields=[f"cookies.{name}"],
+        )
     if CONTROL.search(text) or ";" in text or text != text.strip(" \t"):
-        raise ArgumentError(f"cookie {name!r}: the value holds ; or control characters, or blanks at an end")
+        raise ArgumentError(
+            f"cookie {name!r}: the value holds ; or control characters, or blanks at an end", fields=[f"cookies.{name}"]
+        )
     if len(label) + len(text) > MAX_PAIR:
-        raise ArgumentError(f"cookie {name!r}: name and value are longer than {MAX_PAIR} bytes")
+        raise ArgumentError(
+            f"cookie {name!r}: name and value are longer than {MAX_PAIR} bytes", fields=[f"cookies.{name}"]
+        )
     if not path.startswith("/") or CONTROL.search(path):
-        raise ArgumentError(f"cookie {name!r}: the path must begin with /")
+        raise ArgumentError(f"cookie {name!r}: the path must begin with /", fields=[f"cookies.{name}"])
     if not _prefix_fits(label, secure=secure, whole_host=not domain.startswith(".") and path == "/"):
-        raise ArgumentError(f"cookie {name!r}: its prefix asks for secure, and __Host- for one host and the path / too")
+        raise ArgumentError(
+            f"cookie {name!r}: its prefix asks for secure, and __Host- for one host and the path / too",
+            fields=[f"cookies.{name}"],
+        )
     return Cookie(domain, path, label, text, secure=secure, loose=True)

@@ -133,7 +133,7 @@ class CookieJar:
         """
         place = locate(url)
         if place is None:
-            raise ArgumentError(f"cookie {name!r}: its URL is no http or https URL")
+            raise ArgumentError(f"cookie {name!r}: its URL is no http or https URL", fields=[f"cookies.{name}"])
         secure = place.secure and name.lower().startswith(("__secure-", "__host-"))
         cookie = check_caller_cookie(name, value, domain=place.host, path="/", secure=secure)
         self._set_loose(cookie, place, now)
@@ -159,10 +159,13 @@ class CookieJar:
         """
         host = canonical_host(domain.removeprefix("."))
         if host is None:
-            raise ArgumentError(f"cookie {name!r}: {domain!r} is no domain")
+            raise ArgumentError(f"cookie {name!r}: {domain!r} is no domain", fields=[f"cookies.{name}"])
         if not host_only and not is_ip(host):
             if is_public_suffix(host):
-                raise ArgumentError(f"cookie {name!r}: {domain!r} is a public suffix; set it for one host (host_only)")
+                raise ArgumentError(
+                    f"cookie {name!r}: {domain!r} is a public suffix; set it for one host (host_only)",
+                    fields=[f"cookies.{name}"],
+                )
             host = "." + host
         cookie = check_caller_cookie(name, value, domain=host, path=path, secure=secure)
         end = None if expires is None else min(expires, now + MAX_AGE)

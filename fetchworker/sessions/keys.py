@@ -61,5 +61,6 @@ def _site_prefix(site: str) -> str:
 
 def _checked(name: str, what: str) -> str:
     if not isinstance(name, str) or not _NAME.match(name):
-        raise ArgumentError(f"{what} {name!r}: 1 to 128 of the characters A-Z a-z 0-9 . _ : @ - are allowed")
+        told = f"{what} {name!r}: 1 to 128 of the characters A-Z a-z 0-9 . _ : @ - are allowed"
+        raise ArgumentError(told, fields=[what.replace(" ", "_")])
     return name

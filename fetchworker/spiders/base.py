@@ -146,7 +146,8 @@ class SiteSpider(Spider):
         """
         fetches = self.operations[call.operation].fetches(self, call)
         if not fetches:
-            raise ArgumentError(f"{self.name} has no way to do {call.operation} from these arguments")
+            told = f"{self.name} has no way to do {call.operation} from these arguments"
+            raise ArgumentError(told, fields=sorted(call.params.model_fields_set))
         return fetches
 
     def request(self, started: Started) -> Request:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from fetchworker.contracts import Call, Destination, Fetch, Page, Params, Parsed
 from fetchworker.download.headers import request_head
@@ -73,21 +74,26 @@ class FetchParams(Params):
             raise ValueError("a line break or NUL has no place in an address")
         return value
 
+    @field_validator("body_base64")
+    @classmethod
+    def _base64(cls, value: str | None) -> str | None:
+        try:
+            base64.b64decode(value or "", validate=True)
+        except ValueError:
+            raise ValueError("this is no base64") from None
+        return value
+
     @model_validator(mode="after")
     def _one_body(self) -> Self:
         if self.body is not None and self.body_base64 is not None:
-            raise ValueError("give body or body_base64, not both")
-        self.sent()
+            raise PydanticCustomError("both", "give body or body_base64, not both", {"fields": ["body", "body_base64"]})
         return self
 
     def sent(self) -> bytes | None:
         """The bytes to send."""
         if self.body_base64 is None:
             return None if self.body is None else self.body.encode()
-        try:
-            return base64.b64decode(self.body_base64, validate=True)
-        except ValueError:
-            raise ValueError("body_base64 is no base64") from None
+        return base64.b64decode(self.body_base64, validate=True)
 
 
 def parse(page: Page, call: Call[FetchParams]) -> Parsed:  # noqa: ARG001  # the signature of every parser
@@ -117,6 +123,14 @@ def _as_text(body: bytes, content_type: str | None) -> str | None:
         return body.decode(charset)
     except (UnicodeDecodeError, LookupError):
         return None
+
+
+def _field_of(params: FetchParams, header: str) -> str:
+    """The field that a header is from: ``headers.X-Order``, ``cookies``, ``referer``."""
+    given = next((name for name in params.headers if name.lower() == header.lower()), None)
+    if given is not None:
+        return f"headers.{given}"
+    return {"cookie": "cookies", "referer": "referer"}.get(header.lower(), "headers")
 
 
 class FetchSpider(SiteSpider):
@@ -158,7 +172,8 @@ class FetchSpider(SiteSpider):
                 cookies="; ".join(f"{name}={value}" for name, value in params.cookies.items()),
             )
         except ConfigError as exc:
-            raise ArgumentError(f"{cls.name} {call.operation}: {exc.message}") from None
+            field = _field_of(params, str(exc.context.get("header", "")))
+            raise ArgumentError(f"{cls.name} {call.operation}: {exc.message}", fields=[field]) from None
 
     def complete(self, item: Item, response: Response) -> None:
         """How the response came."""

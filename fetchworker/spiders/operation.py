@@ -185,7 +185,8 @@ class Resolver:
         if name is not None:
             if name not in self._operations:
                 raise ArgumentError(
-                    f"{self._spider} has no operation {name!r}{_nearest(name, self._operations)}. {self.usage()}"
+                    f"{self._spider} has no operation {name!r}{_nearest(name, self._operations)}. {self.usage()}",
+                    fields=["operation"],
                 )
             return self._operations[name]
         for argument in arguments:
@@ -197,14 +198,15 @@ class Resolver:
         first = next(iter(arguments))
         known = {key for op in self._operations.values() for key in op.params.model_fields} | set(RESERVED)
         raise ArgumentError(
-            f"{self._spider} does not know the argument {first!r}{_nearest(first, known)}. {self.usage()}"
+            f"{self._spider} does not know the argument {first!r}{_nearest(first, known)}. {self.usage()}",
+            fields=[first],
         )
 
     def _by_address(self, url: str) -> Operation:
         for candidate in self._operations.values():
             if any(pattern.match(url) for pattern in candidate.patterns):
                 return candidate
-        raise ArgumentError(f"{self._spider} has no operation for the address {url}. {self.usage()}")
+        raise ArgumentError(f"{self._spider} has no operation for the address {url}. {self.usage()}", fields=["url"])
 
     def _from_address(self, chosen: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
         if "url" not in arguments or "url" in chosen.params.model_fields:
@@ -220,7 +222,8 @@ class Resolver:
                     self._agree(chosen, url, usable, arguments)
                     return {**usable, **arguments}
         raise ArgumentError(
-            f"{self._spider} {chosen.name}: the address {url} names none of its fields. {self.usage(chosen)}"
+            f"{self._spider} {chosen.name}: the address {url} names none of its fields. {self.usage(chosen)}",
+            fields=["url"],
         )
 
     def _agree(self, chosen: Operation, url: str, found: Mapping[str, str], arguments: Mapping[str, Any]) -> None:
@@ -230,14 +233,19 @@ class Resolver:
             chosen, {**found, **arguments}
         ):
             told = ", ".join(f"{name}={arguments[name]}" for name in differing)
-            raise ArgumentError(f"{self._spider} {chosen.name}: {told} contradicts url={url}: give one of them")
+            raise ArgumentError(
+                f"{self._spider} {chosen.name}: {told} contradicts url={url}: give one of them",
+                fields=[*differing, "url"],
+            )
 
     def _validated(self, chosen: Operation, values: Mapping[str, Any]) -> Params:
         try:
             return chosen.params.model_validate(values)
         except ValidationError as exc:
-            wrong = "; ".join(self._field_error(error, chosen) for error in exc.errors(include_url=False))
-            raise ArgumentError(f"{self._spider} {chosen.name}: {wrong}. {self.usage(chosen)}") from None
+            errors = exc.errors(include_url=False)
+            wrong = "; ".join(self._field_error(error, chosen) for error in errors)
+            told = f"{self._spider} {chosen.name}: {wrong}. {self.usage(chosen)}"
+            raise ArgumentError(told, fields=list(dict.fromkeys(fields_of(errors)))) from None
 
     def _field_error(self, error: Any, chosen: Operation) -> str:
         name = ".".join(map(str, error["loc"])) or "arguments"
@@ -254,6 +262,12 @@ class Resolver:
         return f"{'Its fields' if only else 'Operations and their fields'} (* required):\n{lines}"
 
 
+def fields_of(errors: Iterable[Any]) -> Iterator[str]:
+    """The fields that are wrong; one that concerns several names them in its context."""
+    for error in errors:
+        yield from [".".join(map(str, error["loc"]))] if error["loc"] else error.get("ctx", {}).get("fields", ())
+
+
 def _fields(params: type[Params]) -> str:
     return ", ".join(f"{name}{'*' if field.is_required() else ''}" for name, field in params.model_fields.items())
 
@@ -266,15 +280,17 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 def _exclusive(value: Any, session: str | None) -> bool:
     words = {True: True, False: False, "true": True, "false": False}
     if not isinstance(value, bool | str) or value not in words:
-        raise ArgumentError("exclusive: true or false is expected")
+        raise ArgumentError("exclusive: true or false is expected", fields=["exclusive"])
     if words[value] and session is None:
-        raise ArgumentError("exclusive: name the session that nobody else may use meanwhile: session=NAME")
+        raise ArgumentError(
+            "exclusive: name the session that nobody else may use meanwhile: session=NAME", fields=["exclusive"]
+        )
     return words[value]
 
 
 def _session(value: Any) -> str | None:
     if isinstance(value, str) and jar_of(value) is not None:
-        raise ArgumentError("session: the names of sessions in the pool are the pool's own")
+        raise ArgumentError("session: the names of sessions in the pool are the pool's own", fields=["session"])
     if value is None or (isinstance(value, str) and re.fullmatch(SESSION, value)):
         return value
-    raise ArgumentError("session: a name of 1 to 128 letters, digits and . _ : @ - is expected")
+    raise ArgumentError("session: a name of 1 to 128 letters, digits and . _ : @ - is expected", fields=["session"])

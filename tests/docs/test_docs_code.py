@@ -102,7 +102,7 @@ class TestSites:
             row = rows.get(name, set())
             assert (row - fields, fields - row - further) == (set(), set()), name
 
-    @pytest.mark.parametrize("site", sorted({*SPIDERS.list()} - {"fetch"}))
+    @pytest.mark.parametrize("site", sorted({*SPIDERS.list()} - {"document", "fetch"}))
     def test_an_item_the_outcomes_and_the_pace_are_shown(self, pages, site):
         page = pages[f"docs/sites/{site}.md"]
         shown = [json.loads(block) for block in page.blocks("json")]

@@ -101,7 +101,7 @@ def pool_router(service: Service) -> APIRouter:
 
 
 async def _acted(service: Service, request: Request, site: str, act: Any, told: Any) -> Response:
-    async with service.call(request, site=site, operation="pool", timeout=_SECONDS):
+    async with service.call(request, site=site, operation="pool", timeout=_SECONDS, redis=True):
         served, _ = await service.crawlers.get(site)
         assert served.runtime
         answer: Response = await act(RemoteLeases(served.runtime.leases), site, told)

@@ -58,7 +58,7 @@ def sessions_router(service: Service) -> APIRouter:
     async def look(request: Request, session_id: Name, site: Site = "fetch") -> Response:
         """Which identity it is, and how it fared."""
         served = await _served(service, site, session_id)
-        async with service.call(request, site=site, operation="session", timeout=_SECONDS):
+        async with service.call(request, site=site, operation="session", timeout=_SECONDS, redis=True):
             runtime = _runtime(served)
             session = await (await runtime.session_store()).load(site, session_id)
             if session is None:

@@ -1,0 +1,173 @@
+"""Invoices and credit notes: parties, number, days, sums (pure)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from fetchworker.documents.rules import dates, labels, money, near, parties, sums
+from fetchworker.documents.rules.currency import currency
+from fetchworker.documents.rules.value import Value
+
+if TYPE_CHECKING:
+    from fetchworker.documents.rules.layout import Cell, Sheet
+
+_NUMBER = re.compile(r"[A-Za-z0-9][\w/\-.]*")
+_AFTER = re.compile(r"^(?:nr|no|n[°º]|num|number|#)[\s.:#°º]*", re.IGNORECASE)
+_US = re.compile(r"(?<![A-Za-z])[A-Z]{2},? \d{5}(?:-\d{4})?(?!\d)")
+#: a payment is due between these many days after an invoice
+_TERM = range(151)
+
+
+def read(sheet: Sheet) -> dict[str, Value | None]:
+    """The fields of an invoice."""
+    mark = money.decimal_mark(cell.text for cell in sheet.cells)
+    unit = currency(sheet)
+    other = parties.buyer(sheet)
+    issued, due = _days(sheet, unit)
+    issuer = parties.seller(sheet, other)
+    found = {
+        "seller": issuer,
+        "buyer": other or parties.addressed(sheet, issuer),
+        "invoice_number": _number(sheet),
+        "invoice_date": issued,
+        "due_date": due,
+        "currency": unit,
+        **sums.sums(sheet, mark),
+    }
+    return _credited(sheet, found)
+
+
+def is_credit(sheet: Sheet) -> bool:
+    """Whether a document calls itself a credit note: in a title, not in a sentence."""
+    for cell in sheet.cells[:60]:
+        match = labels.begins(cell.text, "credit")
+        if match and len(labels.compact(cell.text)) - len(labels.compact(match[0])) <= 14:  # its number
+            return True
+    return False
+
+
+def _credited(sheet: Sheet, found: dict[str, Value | None]) -> dict[str, Value | None]:
+    """A credit note's sums are negative, also where they are printed without a sign."""
+    total = found["total"]
+    if total is None or total.text.startswith("-") or not is_credit(sheet):
+        return found
+    for name in ("subtotal", "tax", "total"):
+        value = found[name]
+        if value is not None and not value.text.startswith("-") and value.text.strip("0.") != "":
+            found[name] = replace(value, text="-" + value.text)
+    return found
+
+
+def _number(sheet: Sheet) -> Value | None:
+    found = list(near.beside(sheet, ("invoice_number",), number_of))
+    if found:
+        chance, number, cells, _ = max(found, key=lambda entry: entry[0])
+        return Value(number, cells, chance, seen=cells[-1].text)
+    return _titled(sheet)
+
+
+def number_of(text: str) -> str | None:
+    """The first token of a text that can be an invoice's number."""
+    text = _AFTER.sub("", text.strip())
+    match = _NUMBER.match(text)
+    if match is None:
+        return None
+    days = dates.find(text)
+    if days and days[0].start == 0:
+        return None
+    token = match[0].rstrip(".-/")
+    if any(char.isdigit() for char in token):
+        return token
+    following = re.match(r"[A-Z]{1,5}[ \-/]{1,3}(?=\d)[\w/\-.]+", text)  # RE 2024-17
+    return following[0].rstrip(".-/") if following else None
+
+
+def _titled(sheet: Sheet) -> Value | None:
+    """A number behind, under or beside the title: ``Invoice INV/2023/8``, ``# 17``, a column ``Invoice``."""
+    for row in sheet.rows[:40]:
+        for cell in row.cells:
+            title = labels.begins(cell.text, "title_invoice", "credit")
+            if title is None:
+                continue
+            rest = cell.text[title.end() :].strip(" :")
+            number = number_of(rest) if rest else None
+            if number and len(rest.split()) <= 2 and sum(char.isdigit() for char in number) > 1:
+                return Value(number, (cell,), 0.85, seen=cell.text)
+            columns = any(labels.begins(other.text, "invoice_date", "due_date", "date") for other in row.cells)
+            below = sheet.below(cell, reach=3.0)
+            if columns and not rest and below and number_of(below[0].text):
+                return Value(number_of(below[0].text) or "", (cell, below[0]), 0.85, seen=below[0].text)
+    for cell in sheet.cells[:40]:
+        hash_ = re.match(r"#\s*(\S*\d\S*)$", cell.text)
+        if hash_:
+            return Value(hash_[1], (cell,), 0.8, seen=cell.text)
+    return None
+
+
+def _days(sheet: Sheet, unit: Value | None) -> tuple[Value | None, Value | None]:
+    """The day of the invoice and the day it is due."""
+    every = [day for cell in sheet.cells for day in dates.find(cell.text)]
+    american = bool(unit and unit.text == "USD") or any(_US.search(cell.text) for cell in sheet.cells)
+    first, proved = dates.day_first(every, default=not american)
+    issued = _best(sheet, ("invoice_date",)) or _behind_number(sheet) or _best(sheet, ("date",), other=True)
+    due = _best(sheet, ("due_date",))
+    if not proved and issued and due:
+        first = _by_term(issued[1], due[1], first)
+    if issued is None:
+        issued = _any(sheet, due)
+    return _day(issued, day_first=first), _day(due, day_first=first)
+
+
+_Day = tuple[float, dates.Found, tuple["Cell", ...]]
+
+
+def _first_day(text: str) -> dates.Found | None:
+    days = dates.find(text)
+    return days[0] if days and days[0].start < 24 else None  # the label's, not some later one
+
+
+def _best(sheet: Sheet, names: tuple[str, ...], *, other: bool = False) -> _Day | None:
+    found = []
+    for chance, day, cells, _ in near.beside(sheet, names, _first_day):
+        if other and labels.find(cells[0].text, "other_date", "due_date"):
+            continue
+        found.append((chance - (0.05 if other else 0.0), day, cells))
+    return max(found, key=lambda entry: entry[0]) if found else None
+
+
+def _behind_number(sheet: Sheet) -> _Day | None:
+    """The day in a title: ``Facture n° 17 du 2 juillet 2015``."""
+    for cell in sheet.cells[:80]:
+        if labels.begins(cell.text, "invoice_number", "title_invoice", "credit"):
+            days = dates.find(cell.text)
+            if days:
+                return 0.95, days[0], (cell,)
+    return None
+
+
+def _any(sheet: Sheet, due: _Day | None) -> _Day | None:
+    """The first day of a page where no label was read."""
+    for cell in sheet.cells:
+        for day in dates.find(cell.text):
+            if due is None or day != due[1]:
+                return 0.5, day, (cell,)
+    return None
+
+
+def _by_term(issued: dates.Found, due: dates.Found, first: bool) -> bool:
+    """The order in which a payment is due after the invoice, and not years after it."""
+    for order in (first, not first):
+        one, other = issued.iso(day_first=order), due.iso(day_first=order)
+        if one and other and (date.fromisoformat(other) - date.fromisoformat(one)).days in _TERM:
+            return order
+    return first
+
+
+def _day(found: _Day | None, *, day_first: bool) -> Value | None:
+    if found is None:
+        return None
+    iso = found[1].iso(day_first=day_first)
+    return Value(iso, found[2], found[0], seen=found[2][-1].text) if iso else None

@@ -1,0 +1,104 @@
+"""Values beside labels: in the same cell, to the right, or below (pure)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from fetchworker.documents.rules import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fetchworker.documents.rules.layout import Cell, Row, Sheet
+
+Read = TypeVar("Read")
+
+#: chance, value, cells, label
+Place: TypeAlias = "tuple[float, Read, tuple[Cell, ...], str]"
+
+#: what makes a cell a label whatever stands below it
+_LABELS = (
+    "invoice_number",
+    "invoice_date",
+    "due_date",
+    "date",
+    "other_date",
+    "other_number",
+    "buyer",
+    "ship_to",
+    "seller",
+    "total",
+    "subtotal",
+    "tax",
+)
+_MARKS = re.compile(r"^[\s:;.#,()\-–]+")
+
+
+def beside(
+    sheet: Sheet, names: tuple[str, ...], read: Callable[[str], Read | None], *, reach: float = 3.0
+) -> Iterator[Place[Read]]:
+    """What ``read`` makes of the places beside each label of these names: chance, value, cells, the label."""
+    for row in sheet.rows:
+        for place, cell in enumerate(row.cells):
+            match = labels.begins(cell.text, *names) or labels.find(cell.text, *names)
+            if match is not None:
+                yield from _places(sheet, row, place, match, read, reach=reach)
+
+
+def is_label(text: str) -> bool:
+    """Whether a text is a label and nothing else."""
+    match = labels.begins(text, *_LABELS)
+    return match is not None and len(labels.compact(text)) - len(labels.compact(match[0])) <= 1
+
+
+def _places(
+    sheet: Sheet, row: Row, place: int, match: re.Match[str], read: Callable[[str], Read | None], *, reach: float
+) -> Iterator[Place[Read]]:
+    cell = row.cells[place]
+    begins = match.start() < 8  # a number or a mark may stand before a label
+    factor = 1.0 if begins else 0.9
+    label = match[0]
+    rest = _MARKS.sub("", cell.text[match.end() :])
+    if rest:
+        value = read(rest)
+        if value is not None:
+            yield 0.98 * factor, value, (cell,), label
+            return
+    if len(labels.compact(rest)) > 14 or (rest and not begins):  # a sentence, no label
+        return
+    yield from _around(sheet, row, place, label, read, reach=reach)
+
+
+def _around(
+    sheet: Sheet, row: Row, place: int, label: str, read: Callable[[str], Read | None], *, reach: float
+) -> Iterator[Place[Read]]:
+    """The cells to the right of a label and below it."""
+    cell = row.cells[place]
+    following = row.cells[place + 1] if place + 1 < len(row.cells) else None
+    if following is not None and not is_label(following.text):
+        value = read(_MARKS.sub("", following.text))
+        if value is not None:
+            yield 0.97, value, (cell, following), label
+            return
+        if not labels.compact(following.text) and place + 2 < len(row.cells):
+            value = read(row.cells[place + 2].text)
+            if value is not None:
+                yield 0.95, value, (cell, row.cells[place + 2]), label
+                return
+    for below in sheet.below(cell, reach=reach)[:3]:
+        if is_label(below.text):
+            return
+        value = read(_MARKS.sub("", _under(cell, below)))
+        if value is not None:
+            yield 0.94, value, (cell, below), label
+            return
+
+
+def _under(label: Cell, below: Cell) -> str:
+    """The text below a label: of a cell that two columns share, the part that begins under the label."""
+    width = (below.box[2] - below.box[0]) / max(1, len(below.text))
+    start = int((label.box[0] - below.box[0]) / max(width, 0.1))
+    if start < 4:
+        return below.text
+    return below.text[below.text.rfind(" ", 0, start + 2) + 1 :]

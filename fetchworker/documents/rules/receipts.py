@@ -1,0 +1,254 @@
+"""Receipts: company, date, address, total, tax, currency, payment (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from fetchworker.documents.rules import dates, heads, labels, money, repair, totals
+from fetchworker.documents.rules.currency import currency
+from fetchworker.documents.rules.value import Value
+
+if TYPE_CHECKING:
+    from fetchworker.documents.rules.layout import Cell, Sheet
+    from fetchworker.documents.rules.totals import Told
+
+_TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)|\d:\d\d:\d\d")
+_STRONG = re.compile(r"grand|payable|due|incl|inc|final|gross|after|nett|sales|apayer|ttc|besar|keseluruhan|zuzahlen")
+#: what tills call the whole, and invoices the part before tax
+_NET = frozenset({"nettotal", "totalnet", "netamount"})
+_CENTS = Decimal("0.05")
+_PAYMENTS = {"paid_cash": "cash", "paid_card": "card"}
+
+
+@dataclass(slots=True)
+class _Candidate:
+    weight: float = 0.0
+    proofs: int = 0
+    told: list[Told] = field(default_factory=list)
+
+
+def read(sheet: Sheet) -> dict[str, Value | None]:
+    """The fields of a receipt."""
+    mark = money.decimal_mark(cell.text for cell in sheet.cells)
+    told = totals.told(sheet, mark)
+    rows = heads.head(sheet)
+    unit = currency(sheet)
+    company, place = heads.company(rows)
+    total = _total(sheet, told, mark)
+    marked = repair.is_marked([cell.text for cell in sheet.cells])
+    owner, where = _owner(sheet) or company, heads.address(rows, place)
+    return {
+        "company": owner and replace(owner, text=repair.name(owner.text, marked=marked)),
+        "date": day(sheet, unit),
+        "address": where and replace(where, text=repair.address(where.text, marked=marked)),
+        "total": total,
+        "tax": _tax(told, total) or _summary_tax(totals.summaries(sheet, mark), total),
+        "currency": unit,
+        "payment": _payment(told),
+    }
+
+
+def day(sheet: Sheet, unit: Value | None = None) -> Value | None:
+    """The day of a sale: labelled, with a time beside it, or the one that stands there most often."""
+    found: list[tuple[float, int, Cell, dates.Found]] = []
+    every = [day for cell in sheet.cells for day in dates.find(cell.text)]
+    dollars = unit is not None and unit.text == "USD"
+    first, _ = dates.day_first(every, default=not dollars)
+    for number, row in enumerate(sheet.rows):
+        for place, cell in enumerate(row.cells):
+            for day_ in dates.find(cell.text):
+                iso = day_.iso(day_first=first)
+                if iso and "1990" < iso < "2100":
+                    found.append((_date_score(row.cells, place, day_), -number, cell, day_))
+    if not found:
+        return None
+    isos = [entry[3].iso(day_first=first) for entry in found]
+    ranked = [
+        (entry[0] + 0.3 * isos.count(iso), entry[1], iso, entry[2]) for entry, iso in zip(found, isos, strict=True)
+    ]
+    score, _, iso, cell = max(ranked, key=lambda entry: entry[:2])
+    rivals = len(set(isos))
+    match = 0.97 if score >= 1 or rivals == 1 else 0.8
+    return Value(iso or "", (cell,), match, seen=cell.text)
+
+
+def _date_score(cells: tuple[Cell, ...], place: int, day_: dates.Found) -> float:
+    cell = cells[place]
+    before = " ".join(other.text for other in cells[:place]) + " " + cell.text[: day_.start]
+    score = 0.0
+    other = labels.find(before, "other_date")
+    if other:
+        score -= 3
+    elif labels.find(before, "invoice_date", "date"):
+        score += 1.5
+    if _TIME.search(cell.text) or any(_TIME.search(beside.text) for beside in cells):
+        score += 1
+    return score
+
+
+def _owner(sheet: Sheet) -> Value | None:
+    """A company that a receipt's foot says it belongs to: ``OWNED BY``, ``SOLD BY``."""
+    for number, row in enumerate(sheet.rows):
+        match = labels.begins(row.text, "seller")
+        if match is None or labels.compact(match[0]) not in {"ownedby", "soldby"}:
+            continue
+        rest = row.text[match.end() :].strip(" :.")
+        following = sheet.rows[number + 1] if number + 1 < len(sheet.rows) else None
+        if labels.find(rest, "company_form"):
+            return Value(heads.stripped(rest), row.cells, 0.9, seen=row.text)
+        if following is not None and not rest and labels.find(following.text, "company_form"):
+            return Value(heads.stripped(following.text), following.cells, 0.9, seen=following.text)
+    return None
+
+
+def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
+    """What had to be paid: labels vote, arithmetic votes more."""
+    plain = [entry for entry in told if not entry.summary and entry.value >= 0]
+    totals_ = [entry for entry in plain if entry.role in {"total", "rounded"} and entry.money]
+    if not totals_:
+        totals_ = [entry for entry in totals.loose(sheet, mark, "total") if not entry.summary]
+    if not totals_:  # a till without cents
+        totals_ = [entry for entry in plain if entry.role in {"total", "rounded"} and entry.value >= 1]
+    candidates: dict[Decimal, _Candidate] = defaultdict(_Candidate)
+    last = max((entry.row for entry in totals_), default=0)
+    for entry in totals_:
+        _vote(
+            candidates,
+            entry,
+            (1.2 + bool(_STRONG.search(entry.words)))
+            + (0.2 if entry.row == last else 0)
+            + 1.5 * (entry.role == "rounded"),
+        )
+    for entry in plain:
+        if entry.role == "subtotal" and entry.money:
+            _vote(candidates, entry, 1.2 if entry.words in _NET else 0.4)
+    _paid(candidates, plain)
+    _added(candidates, plain)
+    _summed(candidates, told)
+    if not candidates:
+        return _largest(sheet, mark)
+    value, best = max(candidates.items(), key=lambda pair: (pair[1].weight, pair[0]))
+    entry = next((entry for entry in best.told if entry.role in {"total", "rounded"}), best.told[0])
+    labelled = entry.role in {"total", "rounded"}
+    match = (0.97 if best.proofs else 0.92) if labelled else (0.85 if best.proofs else 0.6)
+    return Value(money.printed(value), entry.cells, match, 1.01 if best.proofs else 1.0, seen=entry.cell.text)
+
+
+def _vote(candidates: dict[Decimal, _Candidate], entry: Told, weight: float) -> None:
+    candidates[entry.value].weight += weight
+    candidates[entry.value].told.append(entry)
+
+
+def _prove(candidates: dict[Decimal, _Candidate], value: Decimal, weight: float) -> None:
+    if value in candidates:
+        candidates[value].weight += weight
+        candidates[value].proofs += 1
+
+
+def _paid(candidates: dict[Decimal, _Candidate], plain: list[Told]) -> None:
+    """Cash less change is the total; a card pays the total."""
+    given = [entry for entry in plain if entry.role in {"paid_cash", "paid_card", "paid_other", "paid"} and entry.money]
+    change = [entry for entry in plain if entry.role == "change" and entry.money]
+    proved = False
+    for entry in given:
+        for back in change:
+            total = entry.value - back.value
+            if proved or entry.value <= 0 or total <= 0 or entry.row > back.row:
+                continue
+            if total not in candidates:  # the total's own row was misread, or its label
+                _vote(candidates, replace(entry, value=total), 0.5)
+            _prove(candidates, total, 2.2)
+            proved = True
+    for entry in given:
+        if entry.value in candidates and not proved and entry.value > 0:
+            _prove(candidates, entry.value, 1.2)
+            proved = True
+
+
+def _added(candidates: dict[Decimal, _Candidate], plain: list[Told]) -> None:
+    """Subtotal and tax, with rounding and discount or without, are the total."""
+    subtotals = {entry.value for entry in plain if entry.role == "subtotal" and entry.money}
+    taxes = {entry.value for entry in plain if entry.role == "tax" and entry.money} | {Decimal(0)}
+    roundings = {sign * entry.value for entry in plain if entry.role == "rounding" for sign in (1, -1)} | {Decimal(0)}
+    roundings = {value for value in roundings if abs(value) <= _CENTS}
+    sums = {base + tax + part for base in subtotals for tax in taxes for part in roundings if tax}
+    for value in list(candidates):
+        if value in sums:
+            _prove(candidates, value, 1.0)
+        if any(part and value - part in candidates and candidates[value - part].weight > 0 for part in _signed(plain)):
+            _prove(candidates, value, 1.0)
+
+
+def _signed(plain: list[Told]) -> set[Decimal]:
+    return {entry.value for entry in plain if entry.role == "rounding" and abs(entry.value) <= _CENTS}
+
+
+def _summed(candidates: dict[Decimal, _Candidate], told: list[Told]) -> None:
+    """A summary's net and tax are the total before rounding."""
+    for entry in told:
+        pair = entry.beside[-2:]
+        if entry.summary and len(pair) == 2:  # net and tax
+            for value in list(candidates):
+                if value and abs(sum(pair) - value) <= _CENTS:
+                    _prove(candidates, value, 0.8)
+                    return
+
+
+def _largest(sheet: Sheet, mark: str) -> Value | None:
+    """The largest amount with cents, where no label was read."""
+    found = [
+        (amount.value, cell)
+        for cell in sheet.cells
+        for amount in money.amounts(cell.text, mark)
+        if amount.money and not labels.find(cell.text, "contact")
+    ]
+    if not found:
+        return None
+    value, cell = max(found, key=lambda pair: pair[0])
+    return Value(money.printed(value), (cell,), 0.4, seen=cell.text)
+
+
+def _tax(told: list[Told], total: Value | None) -> Value | None:
+    """The tax in the total: its label's amount, or the summary's last column."""
+    limit = Decimal(total.text) if total else Decimal(10**9)
+    plain = [
+        entry
+        for entry in told
+        if entry.role == "tax" and entry.money and not entry.summary and 0 <= entry.value < limit
+    ]
+    summary = [entry for entry in told if entry.summary and len(entry.beside) > 1 and 0 <= entry.value < limit]
+    if plain:
+        agreed = any(entry.value == plain[-1].value for entry in summary)
+        return Value(
+            money.printed(plain[-1].value), plain[-1].cells, 0.95 if agreed else 0.85, seen=plain[-1].cell.text
+        )
+    if summary:
+        entry = summary[-1]
+        return Value(money.printed(entry.value), entry.cells, 0.8, seen=entry.cell.text)
+    return None
+
+
+def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) -> Value | None:
+    """The taxes of a summary's rows together, if with their nets they are the total."""
+    if not rows or total is None:
+        return None
+    tax = sum((row[1][0] for row in rows), Decimal(0))
+    net = sum((row[0][0] for row in rows), Decimal(0))
+    proved = abs(net + tax - Decimal(total.text)) <= _CENTS
+    if tax < 0 or tax > net or (len(rows) > 1 and not proved):
+        return None
+    cells = tuple(row[1][1] for row in rows)
+    return Value(money.printed(tax), cells, 0.95 if proved else 0.6, seen=cells[-1].text)
+
+
+def _payment(told: list[Told]) -> Value | None:
+    """How it was paid: cash, card, or what else the row names."""
+    for name in ("paid_card", "paid_cash", "paid_other"):
+        for entry in told:
+            if entry.role == name and not entry.summary:
+                return Value(_PAYMENTS.get(name) or entry.words, entry.cells, 0.9, seen=entry.label.text)
+    return None

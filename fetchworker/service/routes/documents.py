@@ -1,0 +1,138 @@
+"""``POST /documents``: invoices and receipts, sent as a file or named by their address."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response  # noqa: TC002  # FastAPI reads it
+
+from fetchworker.service.calls import run_download
+from fetchworker.service.events import EVENTS, event_response
+from fetchworker.service.models import DocumentBody, DocumentOptions
+from fetchworker.service.responses import failures, json_response, takes
+from fetchworker.service.state import DEFAULT
+from fetchworker.service.uploads import FILE, FORM, asked_of
+
+if TYPE_CHECKING:
+    from fetchworker.service.events import Progress
+    from fetchworker.service.state import Service
+    from fetchworker.service.uploads import Asked
+
+_TOLD = (
+    "A list of the documents in the file, each as `scrapy document --json` tells it. With `Accept: text/event-stream` "
+    "pages are told as they are read: events `progress` (`page`, `pages`), then `result` with the list, or `error` "
+    "with a failure."
+)
+
+
+class FieldView(BaseModel):
+    """A value, the chance that it is right, and where it stands."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    value: str | None
+    confidence: float = Field(ge=0, le=1)
+    page: int | None
+    box: list[float] | None = Field(min_length=4, max_length=4, description="left, top, right, bottom in pixels")
+    lines: list[int]
+
+
+class ReadingView(BaseModel):
+    """What one document says."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: str | None = Field(description="the file's name, or its address")
+    kind: Literal["invoice", "receipt", "other"]
+    kind_confidence: float
+    fields: dict[str, FieldView]
+    line_items: list[dict[str, FieldView]]
+    engine: str
+    error: None
+    pages_read: int
+    pages_total: int
+
+
+def documents_router(service: Service) -> APIRouter:
+    """The route."""
+    router = APIRouter(tags=["documents"])
+
+    @router.post(
+        "/documents",
+        summary="Read an invoice or a receipt",
+        description=_TOLD,
+        operation_id="documents",
+        response_model=list[ReadingView],
+        responses={200: {"content": {EVENTS: {"schema": {"type": "string"}}}}, **failures(more=(501,))},
+        openapi_extra=_takes(),
+    )
+    async def documents(request: Request) -> Response:
+        asked = await asked_of(request)
+        timeout = _time(service, asked.options.timeout)
+        await service.documents.get()  # whether there is one is told by the status
+        digest = await asyncio.to_thread(asked.digest)
+
+        async def run(progress: Progress) -> Response:
+            return await service.idempotency.once(
+                request, lambda: _answer(service, request, asked, timeout, progress), stands_for=digest
+            )
+
+        if EVENTS in request.headers.get("accept", ""):
+            return event_response(run)
+        return await run(lambda _page, _pages: None)
+
+    return router
+
+
+def _time(service: Service, asked: float | None) -> float:
+    """Seconds of a call; unless it says so itself it gets at least those that a document may take."""
+    if asked is not None:
+        return service.time_for(asked)
+    environment = service.environment
+    return min(max(environment.serve_timeout, environment.documents_seconds), environment.serve_timeout_max)
+
+
+async def _answer(
+    service: Service,
+    request: Request,
+    asked: Asked,
+    timeout: float,  # noqa: ASYNC109  # the whole call's
+    progress: Progress,
+) -> Response:
+    async with service.call(request, site=DEFAULT, operation="documents", timeout=timeout):
+        reader = await service.documents.get()
+        content = asked.content
+        if content is None:
+            content = await _downloaded(service, request, str(asked.name), timeout, reader.settings.caps.bytes)
+        found = await reader.examine(content, kind=asked.options.kind, progress=progress)
+        return json_response([one.to_json(asked.name) for one in found])
+
+
+async def _downloaded(
+    service: Service,
+    request: Request,
+    url: str,
+    timeout: float,  # noqa: ASYNC109  # as above
+    most: int,
+) -> bytes:
+    served, engine = await service.crawlers.get(DEFAULT)
+    call_id = request.scope["state"]["request_id"]
+    return await run_download(served, engine, url, call_id=call_id, timeout=timeout, max_bytes=most)
+
+
+def _takes() -> dict[str, Any]:
+    """Both kinds of bodies for the OpenAPI document."""
+    told = takes(DocumentBody, idempotent=True)
+    options = DocumentOptions.model_json_schema()["properties"]
+    file = {"type": "string", "format": "binary", "description": "a PDF, a picture or an electronic invoice"}
+    schema = {
+        "type": "object",
+        "required": [FILE],
+        "additionalProperties": False,
+        "properties": {FILE: file, **options},
+    }
+    told["requestBody"]["content"][FORM] = {"schema": schema}
+    return told

@@ -1,0 +1,82 @@
+"""`scrapy document`: JSON lines, pictures to look at, and an exit code for each kind of failure."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PAGE = ((40, 60, 18, "Pinewood Lamps Ltd"), (420, 60, 18, "INVOICE"), (40, 140, 10, "Invoice number: PL-20417"),
+        (40, 160, 10, "Invoice date: 14 March 2025"), (40, 300, 10, "Total GBP 108.00"))  # fmt: skip
+
+
+@pytest.fixture
+def invoice(tmp_path):
+    """A one-page PDF, by hand."""
+    words = "\n".join(f"BT /F1 {size} Tf 1 0 0 1 {x} {800 - y} Tm ({text}) Tj ET" for x, y, size, text in PAGE)
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        (
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 5 0 R "
+            "/Resources << /Font << /F1 4 0 R >> >> >>"
+        ),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Length {len(words)} >>\nstream\n{words}\nendstream",
+    ]
+    body = "".join(f"{n} 0 obj\n{text}\nendobj\n" for n, text in enumerate(objects, 1))
+    path = tmp_path / "invoice.pdf"
+    path.write_text(
+        f"%PDF-1.4\n{body}trailer << /Root 1 0 R /Size 6 >>\n%%EOF\n"
+    )  # readers find the objects themselves
+    return path
+
+
+def test_json_lines_hold_fields_with_their_places(project, invoice, tmp_path):
+    (tmp_path / "none.pdf").write_bytes(b"")
+    done = project.scrapy("document", "--json", str(invoice), str(tmp_path / "none.pdf"), str(invoice))
+    first, failed, again = map(json.loads, done.stdout.splitlines())
+    assert set(first) >= {"file", "kind", "fields", "line_items", "engine", "error"}
+    assert (first["file"], first["kind"], first["error"]) == (str(invoice), "invoice", None)
+    total = first["fields"]["total"]
+    assert total["value"] == "108.00"
+    assert set(total) == {"value", "confidence", "page", "box", "lines"}
+    assert (total["page"], len(total["box"])) == (1, 4)
+    assert first["fields"] == again["fields"]
+    assert failed["error"]["reason"] == "empty"
+    assert done.returncode == 10
+    assert done.stderr.strip() == f"scrapy document: {tmp_path / 'none.pdf'}: empty: the file is empty", (
+        "no bar in a pipe"
+    )
+
+
+def test_people_see_fields_and_a_picture(project, invoice, tmp_path):
+    drawn = tmp_path / "drawn.png"
+    done = project.scrapy("document", str(invoice), str(invoice), "--kind", "invoice", "--overlay", str(drawn))
+    assert done.returncode == 0, done.stderr
+    assert "invoice_number" in done.stdout
+    assert "PL-20417" in done.stdout
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "drawn-2.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ([], 2, "name a file"),
+        (["/nowhere/at-all.pdf"], 3, "No such file"),
+        (["pyproject.toml"], 11, "not_a_document"),
+        (["--kind", "novel", "x"], 2, "invalid choice"),
+    ],
+)
+def test_each_failure_has_its_exit_code(project, arguments, code, told):
+    done = project.scrapy("document", *arguments)
+    assert done.returncode == code
+    assert told in done.stderr
+
+
+def test_a_cap_is_named_by_its_setting(project, invoice):
+    project.env["FETCHWORKER_DOCUMENTS_BYTES"] = "100"
+    done = project.scrapy("document", str(invoice))
+    assert done.returncode == 14
+    assert "FETCHWORKER_DOCUMENTS_BYTES" in done.stderr
