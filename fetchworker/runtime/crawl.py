@@ -61,10 +61,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: items of a response that wait for the database or for media at once; each is a task per response, with items or not
 STORING_ITEMS = 8
-#: the spider that reads documents
-DOCUMENTS = "document"
 #: seconds that a part of the crawl's end may take
 _LAST = 30.0
+#: the spider that reads documents
+DOCUMENTS = "document"
 #: the meta key of a request that has its failure line
 RECORDED = "fw_recorded"
 #: the meta key of a list: what the request ends with goes there, to whoever waits for it, and not to the failures' file

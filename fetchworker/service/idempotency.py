@@ -170,13 +170,14 @@ class Idempotency:
             stands_for: a digest of what is asked for, where the body's bytes differ from call to call.
 
         Raises:
-            ApiError: CONFLICT: the key stands for another body, or its call is still under way.
+            ApiError: CONFLICT: the key stands for another body or query, or its call is still under way.
         """
         given = request.headers.get("idempotency-key")
         if given is None:
             return await run()
         key = _key(request, given)
-        digest = stands_for or hashlib.sha256(await request.body()).hexdigest()
+        asked = stands_for.encode() if stands_for is not None else await request.body()
+        digest = hashlib.sha256(request.url.query.encode() + b"\0" + asked).hexdigest()
         before = await self._answers.begin(key, Answer(digest), self._longest)
         if before is not None:
             return _again(before, digest)
@@ -211,7 +212,7 @@ def _key(request: Request, given: str) -> str:
 
 def _again(before: Answer, digest: str) -> Response:
     if before.digest != digest:
-        raise ApiError("CONFLICT", "this Idempotency-Key stands for a call with another body", reason="body")
+        raise ApiError("CONFLICT", "this Idempotency-Key stands for a call with another body or query", reason="body")
     if not before.done:
         after = {"retry-after": "1"}
         raise ApiError("CONFLICT", "the call with this Idempotency-Key is under way", headers=after, reason="pending")

@@ -354,6 +354,18 @@ def test_a_key_makes_a_call_once(kind, request, demo):
     assert sum(record.get("path") == f"/echo/once-{kind}" for record in records) == 1
 
 
+def test_a_key_stands_for_the_query_too(service):
+    headers = {**ALL, "idempotency-key": "refresh-of-one"}
+    with service.client() as client:
+        first = client.post("/sessions/keyed/refresh", headers=headers)
+        other = client.post("/sessions/keyed/refresh?site=linktree", headers=headers)
+        again = client.post("/sessions/keyed/refresh", headers=headers)
+        assert first.status_code == 200
+        assert failure(other) == (409, "CONFLICT")
+        assert (again.status_code, again.headers["idempotency-replayed"]) == (200, "true")
+        assert client.get("/sessions/keyed?site=linktree", headers=ALL).status_code == 404
+
+
 @pytest.mark.parametrize("key", ["a b", "", "x" * 256, "ümlaut".encode()])
 def test_a_key_is_as_the_document_says(limited, key):
     refused = limited.fetch(f"{LAB}/", headers_={**ALL, "idempotency-key": key})
