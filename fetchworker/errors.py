@@ -146,6 +146,10 @@ class ProxyExhaustedError(FetchworkerError, DownloadConnectionRefusedError):
     type = "PROXY_EXHAUSTED"
 
 
+class TierSpentError(ProxyExhaustedError):
+    """The budget of the exit's tier was spent while the request waited for its turn: it was not sent."""
+
+
 class ProxyFailedError(FetchworkerError, DownloadConnectionRefusedError):
     """The proxy cannot be reached or would not open the tunnel: the site has seen nothing."""
 

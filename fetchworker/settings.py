@@ -35,7 +35,7 @@ DOWNLOADER_MIDDLEWARES = {
     # where requests may go: first of all, as what follows may send requests of its own, which come by here as well
     "fetchworker.middlewares.egress.EgressMiddleware": 50,
     # robots.txt, per site (`robots: obey|ignore` in sites.yaml)
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
+    "fetchworker.middlewares.robots.RobotsMiddleware": 100,
     # redirects: each hop is a request of its own and comes by everything below again
     "fetchworker.middlewares.redirect.RedirectMiddleware": 500,
     # tells blocks from data; rotates, waits, retries; only `ok` goes up

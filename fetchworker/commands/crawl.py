@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 #: finish reasons of a crawl that did what it was asked
 _GOOD = frozenset({"finished", "idle", "closespider_itemcount", "closespider_pagecount", "closespider_timeout"})
@@ -51,12 +55,32 @@ class Command(ScrapyCrawl):
         if len(args) == 1 and (refused := self._refused(args[0], opts)):
             self.exitcode = refused
             return
-        super().run(args, opts)
+        if len(args) == 1:
+            self._crawl(args[0], opts)
+        else:
+            super().run(args, opts)  # says how it is used
         self._tell_killed()
         if self.exitcode == 0 and any(not _succeeded(crawler) for crawler in self._crawlers):
             self.exitcode = FAILED
         if any(crawler.stats.get_value("finish_reason") == _BUDGET for crawler in self._crawlers):
             self.exitcode = OVER_BUDGET
+
+    def _crawl(self, name: str, opts: argparse.Namespace) -> None:
+        """Crawl; what is found wrong only while the crawl's parts are made is told like what was found before."""
+        from fetchworker.errors import ConfigError  # noqa: PLC0415  # keeps `scrapy list` light
+
+        assert self.crawler_process
+        crawling = self.crawler_process.crawl(self._create_crawler(name), **opts.spargs)
+        self.crawler_process.start()
+        self.exitcode = FAILED if self.crawler_process.bootstrap_failed else self.exitcode
+        fault = None
+        if isinstance(crawling, asyncio.Task) and crawling.done() and not crawling.cancelled():
+            fault = crawling.exception()
+        if isinstance(fault, ConfigError):
+            print(f"scrapy crawl {name}: {fault.message}", file=sys.stderr)
+            self.exitcode = BAD_USE
+        elif fault is not None:
+            logger.critical("the crawl could not begin", exc_info=fault)
 
     def _tell_killed(self) -> None:
         """A crawl that was forced to stop has not closed: what it leaves is written down here."""
@@ -70,12 +94,12 @@ class Command(ScrapyCrawl):
     def _refused(self, name: str, opts: argparse.Namespace) -> int:
         """The exit code of a crawl that cannot be, 0 for one that can; says what is wrong."""
         from fetchworker.doctor.proxies import check_start  # noqa: PLC0415  # keeps `scrapy list` light
-        from fetchworker.download.profiles import profile_names  # noqa: PLC0415  # as above
+        from fetchworker.download.coherence import check_sites, check_start_of  # noqa: PLC0415  # as above
         from fetchworker.download.trust import ca_bundle  # noqa: PLC0415  # as above
         from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.exports.feeds import check_feeds, check_resumed  # noqa: PLC0415  # as above
         from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
-        from fetchworker.sites import SiteConfig, check_profiles  # noqa: PLC0415  # as above
+        from fetchworker.sites import SiteConfig  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
 
         assert self.crawler_process
@@ -91,7 +115,8 @@ class Command(ScrapyCrawl):
             ours = spider if issubclass(spider, SiteSpider) else None
             started = ours.make_resolver().arguments(opts.spargs) if ours and opts.spargs else None
             environment, sites = load_configuration(self.settings)
-            check_profiles(sites, profile_names())
+            check_sites(sites)
+            check_start_of(spider, self.settings, sites.get(name) or SiteConfig())
             check_state_dir(environment)
             ca_bundle(environment)
             check_feeds(self.settings)

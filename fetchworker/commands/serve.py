@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 BAD_USE = 2
 _PORT = 8000
 _PORTS = range(65_536)
+#: as argparse takes it, shortened too
+_RELOAD = frozenset("--reload"[:end] for end in range(len("--re"), len("--reload") + 1))
 
 
 class Command(ScrapyCommand):
@@ -56,7 +58,7 @@ class Command(ScrapyCommand):
             if opts.new_key is not None:
                 _new_key(opts)
             elif opts.reload:
-                self.exitcode = _reload(sys.argv)
+                self.exitcode = _reload(sys.argv[1:])  # Scrapy has taken the command's name out of it
             else:
                 self._serve(opts)
         except FetchworkerError as exc:
@@ -93,7 +95,10 @@ def _new_key(opts: argparse.Namespace) -> None:
     print(orjson.dumps(entry).decode())
 
 
-def _reload(argv: list[str]) -> Any:
-    from fetchworker.service.reloading import run_again  # noqa: PLC0415  # keeps `scrapy list` light
+def _reload(given: list[str]) -> int:
+    from fetchworker.config import load_environment  # noqa: PLC0415  # keeps `scrapy list` light
+    from fetchworker.service.reloading import run_again  # noqa: PLC0415  # as above
 
-    return run_again([sys.executable, "-m", "scrapy", *(one for one in argv[1:] if one != "--reload")])
+    rest = (one for one in given if one not in _RELOAD)
+    command = [sys.executable, "-m", "scrapy", "serve", *rest]
+    return run_again(command, also=[load_environment().sites_file])

@@ -34,6 +34,7 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # keeps `scrapy list` light
 
+        from fetchworker.download.coherence import check_sites  # noqa: PLC0415  # as above
         from fetchworker.errors import ConfigError  # noqa: PLC0415  # as above
         from fetchworker.runtime import load_configuration  # noqa: PLC0415  # as above
 
@@ -41,6 +42,7 @@ class Command(ScrapyCommand):
         loader = get_spider_loader(self.settings)
         try:
             _, sites = load_configuration(self.settings)
+            check_sites(sites)
         except ConfigError as exc:
             print(f"scrapy sites: {exc.message}", file=sys.stderr)
             self.exitcode = 2

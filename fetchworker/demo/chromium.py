@@ -14,16 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from fetchworker.egress.chromium import BACKGROUND_OFF
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _QUIET = (
-    "--headless=new", "--no-first-run", "--no-default-browser-check", "--disable-background-networking",
-    "--disable-component-update", "--disable-domain-reliability", "--disable-sync", "--disable-extensions",
-    "--disable-client-side-phishing-detection", "--disable-default-apps", "--metrics-recording-only", "--no-pings",
-    "--disable-quic", "--disable-gpu", "--disable-dev-shm-usage", "--password-store=basic", "--use-mock-keychain",
-    "--lang=en-US", "--accept-lang=en-US,en",
+    "--headless=new", *BACKGROUND_OFF, "--disable-extensions", "--disable-gpu", "--disable-dev-shm-usage",
+    "--password-store=basic", "--use-mock-keychain", "--lang=en-US", "--accept-lang=en-US,en",
 )  # fmt: skip
 
 

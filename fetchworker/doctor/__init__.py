@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fetchworker.doctor import installed, places
 from fetchworker.doctor.check import Check, guarded
+from fetchworker.download.coherence import check_sites
 from fetchworker.errors import FetchworkerError
 from fetchworker.runtime import load_configuration
 
@@ -31,6 +32,7 @@ def run_checks(settings: BaseSettings, *, destination: str | None = None) -> Ite
     yield installed.ocr()
     try:
         environment, sites = load_configuration(settings)
+        check_sites(sites)
     except FetchworkerError as exc:
         yield Check("configuration", good=False, told=exc.message)
         return

@@ -1,4 +1,4 @@
-"""Ends a crawl whose site has used up its budget of bytes (``budget`` in sites.yaml).
+"""Ends a crawl whose site has used up its budget of bytes (``budget`` in sites.yaml), or has it go on by cheap exits.
 
 What is under way is finished; what is not done stays in the queue, or is told as unfinished where there is none.
 """
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from fetchworker.config.sizes import show_size
-from fetchworker.errors import UnfinishedError
+from fetchworker.errors import TierSpentError, UnfinishedError
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
 
+    from fetchworker.proxies import Proxy
     from fetchworker.sites.budget import Budget
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ _stops: WeakKeyDictionary[Crawler, BudgetStop] = WeakKeyDictionary()
 
 
 class BudgetStop:
-    """Lets nothing be sent once the budget is used up; one for each crawl that has a budget which stops it."""
+    """Lets nothing be sent that the budget does not pay for; one for each crawl that has a budget."""
 
     def __init__(self, crawler: Crawler, budget: Budget) -> None:
         self._crawler = crawler
@@ -43,9 +44,9 @@ class BudgetStop:
 
     @classmethod
     def of(cls, crawler: Crawler) -> BudgetStop | None:
-        """The crawl's; None where nothing stops it."""
+        """The crawl's; None where it has no budget."""
         budget = Runtime.of(crawler).config.budget
-        if budget is None or budget.on_exceeded != "stop":
+        if budget is None:
             return None
         stop = _stops.get(crawler)
         if stop is None:
@@ -59,13 +60,24 @@ class BudgetStop:
         if not self._learnt.done():
             await asyncio.wait([self._learnt], timeout=_PATIENCE)
 
+    def check_exit(self, url: str, proxy: Proxy | None) -> None:
+        """See that a request may be sent by its exit.
+
+        Raises:
+            UnfinishedError: as :meth:`check`.
+            TierSpentError: exits of this tier may not be used any more; the request needs another one.
+        """
+        self.check(url)
+        if proxy is not None and not self._runtime.exits.allows(proxy):
+            raise TierSpentError(f"the budget of the tier {proxy.tier} is spent: {url}", tier=proxy.tier)
+
     def check(self, url: str) -> None:
         """See that a request may be sent.
 
         Raises:
             UnfinishedError: the budget is used up; the crawl ends, and the request is to be done another time.
         """
-        if self._runtime.spending.stopped:
+        if self._runtime.spending.stopped or self._runtime.exits.used_up:
             self._end()
             raise UnfinishedError(f"the budget of {self._runtime.site} for today is used up: {url}")
 

@@ -102,6 +102,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             ProxyAuthError: the proxy answered 407.
             EgressDeniedError: it may not go there; nothing was sent.
             UnfinishedError: the site's budget of bytes is used up; nothing was sent.
+            TierSpentError: that of the exit's tier is; nothing was sent.
             ConfigError: the connections cannot be made as configured.
             scrapy.exceptions: its family of download errors for everything else.
         """
@@ -109,7 +110,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         proxy = self._proxy(request, wire)
         route = self._route(request, proxy, configured=wire is not None)
         if self._budget is not None:  # other requests were sent while this one waited for its turn
-            self._budget.check(request.url)
+            self._budget.check_exit(request.url, proxy)
         charge = self._charge(request, wire, proxy)
         try:
             response = await self._download(request, wire, proxy, route, charge)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fetchworker.usage import Charge
 
 WIRE = "fw_wire"
+#: the meta key of a mapping that is told how each try ended, for who may get no answer in time
+LAST = "fw_last_try"
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ class BudgetMiddleware:
         """Make the middleware.
 
         Raises:
-            NotConfigured: the site has no budget that stops it.
+            NotConfigured: the site has no budget.
         """
         return cls(crawler)
 

@@ -31,7 +31,7 @@ class ImpersonationMiddleware:
         runtime = Runtime.of(crawler)
         profile = get_profile(runtime.config.profile)  # an unknown one must not wait for the first request
         self._language = runtime.config.accept_language
-        check_coherence(profile, crawler, self._language, site=runtime.site)
+        check_coherence(profile, crawler.settings, crawler.spidercls, self._language, site=runtime.site)
         runtime.profile = profile.name  # an alias means another browser one day, and identities have one for life
 
     @classmethod

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
+from fetchworker.download.budget import BudgetStop
 from fetchworker.errors import UnfinishedError
 from fetchworker.media import MEDIA
 from fetchworker.runtime import Runtime
@@ -36,6 +37,7 @@ class NoEgressMiddleware:
         self._crawler = crawler
         self._runtime = Runtime.of(crawler)
         self._patience = self._runtime.environment.no_egress_patience
+        self._budget = BudgetStop.of(crawler)
         self._ending: asyncio.Task[None] | None = None
 
     @classmethod
@@ -47,11 +49,14 @@ class NoEgressMiddleware:
         """Let the request on when there is an exit for it; give it back when the crawl ends before.
 
         Raises:
-            UnfinishedError: the crawl ends, and the request is a part of another one, which then goes back.
+            UnfinishedError: the crawl ends, and the request is a part of another one, which then goes back; or the
+                budget is used up.
             IgnoreRequest: the crawl ends, and it was asked for by a middleware.
         """
         runtime, exits = self._runtime, self._runtime.exits
         while exits.needed and not exits.ask():
+            if self._budget is not None:  # it may be spent while one waits: then no exit will do today
+                self._budget.check(request.url)
             if runtime.private and exits.hopeless:
                 return None  # fails as PROXY_EXHAUSTED: nobody else could do it later
             if exits.hopeless or exits.paused_for > self._patience:

@@ -20,12 +20,20 @@ from scrapy.exceptions import (
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
-from fetchworker.download.wire import WIRE, Wire, page_of
-from fetchworker.errors import FetchworkerError, OutcomeError, ProxyAuthError, ProxyExhaustedError, ProxyFailedError
+from fetchworker.download.charging import ROBOTS, operation_of
+from fetchworker.download.wire import LAST, WIRE, Wire, page_of
+from fetchworker.errors import (
+    FetchworkerError,
+    OutcomeError,
+    ProxyAuthError,
+    ProxyExhaustedError,
+    ProxyFailedError,
+    TierSpentError,
+)
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
-from fetchworker.middlewares.policy import Plan, pause_of, plan_error, plan_media, plan_verdict, wait
-from fetchworker.middlewares.pooled import PooledSessions
+from fetchworker.middlewares.policy import FAIL, Plan, pause_of, plan_error, plan_media, plan_verdict, wait
+from fetchworker.middlewares.pooled import LEASED, PooledSessions
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
@@ -37,11 +45,13 @@ from fetchworker.telemetry.attribution import bound, from_meta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
+    from typing import Any, Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from fetchworker.contracts import Page
 
 logger = logging.getLogger(__name__)
 
@@ -101,8 +111,12 @@ class OutcomeMiddleware:
         verdict = classify(page, site=runtime.site, request_url=request.url)
         if wire is not None:
             wire.judge(verdict.outcome.value)
+        _note(request, **({} if verdict.outcome is Outcome.OK else _known(response, verdict)))
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
+        if verdict.outcome in REFUSALS and operation_of(request) == ROBOTS:  # who refuses it may well give the page
+            self._pause(request, verdict, wire)
+            raise _error(request, response, verdict, "", wire)
         if verdict.outcome is Outcome.CHALLENGE:
             through = await self._gate.passed(request, page, wire)
             if through is not None:
@@ -110,9 +124,7 @@ class OutcomeMiddleware:
         blamed = self._refusals.learn(wire, page, verdict)
         self._pooled.learn(request, good=verdict.outcome is Outcome.OK or verdict.outcome in _ABSENT or not blamed)
         if verdict.outcome is Outcome.OK:
-            if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
-                wire.session.tokens.update(self._extract(page))
-                await runtime.keep(request.meta.get("fw_session"), wire.session)
+            await self._harvest(request, page, wire)
             return response
         if _answers(request, response, verdict):
             return response
@@ -122,6 +134,11 @@ class OutcomeMiddleware:
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
         raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
+
+    async def _harvest(self, request: Request, page: Page, wire: Wire | None) -> None:
+        if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
+            wire.session.tokens.update(self._extract(page))
+            await self._runtime.keep(request.meta.get("fw_session"), wire.session)
 
     def _escalate(self, request: Request, verdict: Verdict, wire: Wire | None, plan: Plan) -> Plan:
         """After a block try again by a better tier, at once, where the budget has one and the identity may change."""
@@ -151,7 +168,7 @@ class OutcomeMiddleware:
     def _plan(self, request: Request, verdict: Verdict, wire: Wire | None, *, blamed: bool) -> Plan:
         runtime, config = self._runtime, self._runtime.config
         other_exit = runtime.pace.by_identity and wire is not None and wire.proxy is not None
-        return plan_verdict(
+        plan = plan_verdict(
             verdict,
             tries=_tries(request),
             retries=request.meta.get(RETRIES, config.retries),
@@ -161,6 +178,7 @@ class OutcomeMiddleware:
             refreshed=bool(request.meta.get("fw_refreshed")) or not uses_tokens(request.meta),
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )
+        return FAIL if plan.rotate and request.meta.get(LEASED) else plan  # nothing goes on with another identity
 
     def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
         """Let others that come the same way wait as well, or all when the host itself cannot go on."""
@@ -186,12 +204,16 @@ class OutcomeMiddleware:
             return None
         runtime, wire = self._runtime, request.meta.get(WIRE)
         runtime.count(f"error/{runtime.site}/{type(exception).__name__}")
-        auth, media = isinstance(exception, ProxyAuthError), bool(request.meta.get(MEDIA))
+        _note(request)
+        auth = isinstance(exception, ProxyAuthError)
+        media = bool(request.meta.get(MEDIA)) or operation_of(request) == ROBOTS  # neither is a page
         if wire is not None and wire.proxy is not None and _blames_proxy(exception, media=media):
             runtime.exits.report(wire.proxy, ProxyResult.AUTH_FAILED if auth else ProxyResult.TRANSPORT_FAILURE)
         if isinstance(exception, FetchworkerError) and wire is not None and wire.proxy is not None and wire.proxy.tier:
             exception.context.setdefault("tier", wire.proxy.tier)
-        if self._unspent(request, exception):
+        if isinstance(exception, TierSpentError):
+            plan = Plan("retry", counted=False)  # at once: the next identity has an exit of another tier
+        elif self._unspent(request, exception):
             plan = self._plan_unspent(request, media=media)
         elif isinstance(exception, ProxyExhaustedError):
             plan = self._plan_exhausted(request)
@@ -206,6 +228,8 @@ class OutcomeMiddleware:
             )
         if plan.step != "retry":
             return None
+        if request.meta.get(LEASED):
+            plan = replace(plan, rotate=False)
         return await self._retry(request, plan, type(exception).__name__, wire)
 
     def _unspent(self, request: Request, exception: Exception) -> bool:
@@ -253,6 +277,8 @@ class OutcomeMiddleware:
 
 def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     """A torn body is the site's, a proxy that only times out is as good as dead; hosts of media are of all kinds."""
+    if isinstance(exception, TierSpentError):
+        return False
     if media:
         return isinstance(exception, ProxyFailedError | ProxyAuthError)
     return not isinstance(exception, ResponseDataLossError)
@@ -270,18 +296,33 @@ def _told(verdict: Verdict) -> str:
 
 
 def _error(request: Request, response: Response, verdict: Verdict, evidence: str, wire: Wire | None) -> OutcomeError:
+    known = _known(response, verdict)
+    del known["outcome"]
     tier = {"tier": wire.proxy.tier} if wire is not None and wire.proxy is not None and wire.proxy.tier else {}
     return OutcomeError(
         verdict.outcome.value,
         f"{_told(verdict)} after {_tries(request)} tries: {request.url}",
-        vendor=verdict.vendor,
-        evidence=list(verdict.evidence),
+        **known,
         confidence=verdict.confidence,
-        status=response.status,
         attempts=_tries(request),
         snippet=evidence,
         **tier,
     )
+
+
+def _known(response: Response, verdict: Verdict) -> dict[str, Any]:
+    """What is told of an answer that is not ``ok``."""
+    known: dict[str, Any] = {"outcome": verdict.outcome.value, "vendor": verdict.vendor}
+    known |= {"evidence": list(verdict.evidence), "status": response.status}
+    return {**known, "retry_after": verdict.retry_after} if verdict.retry_after else known
+
+
+def _note(request: Request, **known: Any) -> None:
+    """How the last try ended, for who has put a mapping into the meta and gets no answer in time."""
+    last: dict[str, Any] | None = request.meta.get(LAST)
+    if last is not None:
+        last.clear()
+        last.update(known, attempts=_tries(request))
 
 
 def _tries(request: Request) -> int:

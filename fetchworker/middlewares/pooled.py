@@ -5,12 +5,14 @@ it is, ``fw_exclusive`` that the session named in ``fw_session`` is to be nobody
 has a session for one try, where the site has a pool.
 
 Stats: ``fetchworker/pool/<site>/<what>`` counts sessions that were ``exhausted``, ``busy``, ``quarantined``,
-``dropped``, ``damaged``, ``vanished``, ``lost``, given back too ``late``, and warm-ups.
+``dropped``, ``damaged``, ``vanished``, ``outdated``, ``lost``, given back too ``late``, those that ``waited`` for their
+exits, and warm-ups.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +21,7 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.download.profiles import is_profile
-from fetchworker.errors import BrokenChainError, SessionError, SessionExhaustedError
+from fetchworker.errors import BrokenChainError, LeaseLostError, SessionError, SessionExhaustedError
 from fetchworker.frontier.codec import CARRIED, TRY
 from fetchworker.sessions.poolkeys import MAIN, jar_of, tier_jar
 
@@ -36,17 +38,21 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: of a request by a session that somebody elsewhere leases: it goes out by that one or not at all
+LEASED = "fw_leased"
 SCOPE, JAR, EXCLUSIVE, LEG, BEGUN = "fw_scope", "fw_jar", "fw_exclusive", "fw_leg", "fw_begun"
 #: so many sessions that cannot be used are dropped under one request
 _MOST_DROPPED = 10
 
 
+#: seconds that a session waits for its exit at least
+_LEAST = 0.05
+_NO_EXIT = "its exit is out of use"
+_SPENT = "a budget closes its exit"
+
+
 class _VanishedError(Exception):
     """The pool knows a session whose record is gone."""
-
-
-def _vanished() -> Session:
-    raise _VanishedError
 
 
 class PooledSessions:
@@ -55,6 +61,7 @@ class PooledSessions:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._needed = runtime.config.pool is not None
+        self._told = False
 
     # ── before a try ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -68,6 +75,7 @@ class PooledSessions:
         Raises:
             SessionExhaustedError: none came free in time.
             SessionBusyError: somebody else has the named session to himself.
+            LeaseLostError: the session that somebody leases cannot be used any more.
         """
         if request.meta.get(EXCLUSIVE):
             return await self._locked(request, unfit)
@@ -75,26 +83,30 @@ class PooledSessions:
         take = self._pooled(request, tier)
         if take is None:
             return None
-        for _ in range(_MOST_DROPPED):
+        for _ in range(_MOST_DROPPED + self._runtime.leases.terms.max_total):
             hold = await take()
             hold.users += 1
             session = None
             try:
-                session = await self._fetched(hold, unfit, tier)
+                session = await self._fetched(hold, unfit, tier, helps=_helps(request))
             finally:
                 if session is None:
                     hold.users -= 1
             if session is not None:
                 request.meta["fw_session"] = session.id
                 return session
-        raise SessionExhaustedError(f"{_MOST_DROPPED} sessions of {self._runtime.site} in a row could not be used")
+        raise SessionExhaustedError(
+            f"no session of {self._runtime.site} could be used: see the log for what each lacks"
+        )
 
     def _pooled(self, request: Request, tier: str | None) -> Callable[[], Awaitable[Hold]] | None:
         meta, leases = request.meta, self._runtime.leases
+        if meta.get(LEASED):
+            return lambda: self._leased(meta[SCOPE])
         if not self._needed or meta.get(CARRIED) is not None:
             return None
         jar, scope, name = tier_jar(meta.get(JAR, MAIN), tier), meta.get(SCOPE), meta.get("fw_session")
-        helper = bool(meta.get("fw_warmup")) or request.callback is NO_CALLBACK
+        helper = _helps(request)
         if scope is not None and not helper:
             return lambda: leases.take(jar, scope)
         if helper or (name and jar_of(name) is None):
@@ -104,6 +116,12 @@ class PooledSessions:
             owner = meta[TRY] = f"try.{secrets.token_hex(8)}"
         return lambda: leases.take(jar, owner, brief=True)
 
+    async def _leased(self, owner: str) -> Hold:
+        hold = self._runtime.leases.held(owner)
+        if hold is None:
+            raise LeaseLostError("the leased session is out of use: it was refused, or its exit or profile is gone")
+        return hold
+
     def _of_another(self, name: str | None) -> Callable[[], Awaitable[Hold]] | None:
         """A warm-up, or a picture, goes by the lease of the request that it is for."""
         hold = self._runtime.leases.of(name) if name else None
@@ -111,6 +129,8 @@ class PooledSessions:
             return None
 
         async def same() -> Hold:
+            if self._runtime.leases.of(name or "") is not hold:
+                raise SessionExhaustedError(f"the session of {self._runtime.site} that it is for is out of use: {name}")
             return hold
 
         return same
@@ -130,31 +150,76 @@ class PooledSessions:
             hold.users -= 1
             raise
 
-    async def _fetched(self, hold: Hold, unfit: Callable[[Session], bool], tier: str | None) -> Session | None:
-        """The leased session, None when it is of no use and gone from the pool."""
-        runtime, name = self._runtime, hold.lease.session_id
+    async def _fetched(
+        self, hold: Hold, unfit: Callable[[Session], bool], tier: str | None, *, helps: bool
+    ) -> Session | None:
+        """The leased session, None when it is of no use now and is not held any longer."""
+        runtime, name, made = self._runtime, hold.lease.session_id, []
         sessions = await runtime.sessions()
+
+        def mint() -> Session:
+            if hold.stored:
+                raise _VanishedError
+            made.append(name)
+            return runtime.mint(name, tier)
+
         try:
-            session = await sessions.acquire(
-                runtime.site, name, _vanished if hold.stored else lambda: runtime.mint(name, tier)
-            )
+            session = await sessions.acquire(runtime.site, name, mint)
         except _VanishedError:
             await self._drop(hold, "vanished", "its record is gone")
             return None
         except SessionError as exc:
-            if "format" in exc.context:  # a newer worker can use it
-                raise
+            if "format" in exc.context:
+                await self._leave_alone(hold, exc)
+                return None
             await self._drop(hold, "damaged", "its record cannot be read")
             return None
         hold.stored = True
-        if unfit(session):
+        if session.proxy_id is None and runtime.config.proxy == "required" and not (len(session.jar) or session.tokens):
+            # it was made when there was none, and has sent nothing
+            session.proxy_id, made = runtime.exits.id_of_next(tier), [name]
+        if made and session.proxy_id is not None:  # its exit was chosen a moment ago, perhaps to see how it is
+            return session
+        if unfit(session) and not (helps and self._rest_of(session)):  # an owner's exit is not its helper's to judge
             await sessions.release(runtime.site, name, session)
-            exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
-            for_good = exit_ is None or not is_profile(session.profile)
-            rest = 0.0 if for_good else runtime.exits.next_in() or None
-            await runtime.leases.quarantine(hold.owner, "its exit or profile is out of use", seconds=rest)
+            await self._put_away(hold, session)
             return None
         return session
+
+    async def _leave_alone(self, hold: Hold, why: SessionError) -> None:
+        """One that a newer version wrote is for the workers that can read it; told once."""
+        runtime = self._runtime
+        if not self._told:
+            logger.warning("session %s of %s is left to newer workers: %s", hold.lease.session_id, runtime.site, why)
+        self._told = True
+        runtime.count(f"pool/{runtime.site}/newer")
+        await runtime.leases.leave_alone(hold.owner)
+
+    async def _put_away(self, hold: Hold, session: Session) -> None:
+        """One that cannot go out as it is: away for good, or until its own exit may be used again."""
+        runtime = self._runtime
+        exit_ = runtime.proxies.get(session.proxy_id) if session.proxy_id is not None else None
+        if exit_ is None or not is_profile(session.profile):
+            await self._drop(hold, "outdated", "its exit or profile is no more")
+        elif runtime.exits.allows(exit_):
+            await runtime.leases.rest(hold.owner, _NO_EXIT, seconds=self._rest_of(session) or _LEAST)
+        elif await self._is_full(hold):
+            await self._drop(hold, "outdated", "a budget closes its exit, and others need the room")
+        else:
+            seconds = runtime.exits.rest_of(exit_) or runtime.leases.terms.quarantine
+            await runtime.leases.rest(hold.owner, _SPENT, seconds=seconds)
+
+    async def _is_full(self, hold: Hold) -> bool:
+        leases = self._runtime.leases
+        counts = await (await leases.open()).counts(jar_of(hold.lease.session_id) or MAIN)
+        return counts.total >= leases.terms.max_total
+
+    def _rest_of(self, session: Session) -> float:
+        """Seconds for which a session's exit rests; where that has no end, as long as a quarantine."""
+        if session.proxy_id is None or self._runtime.proxies.get(session.proxy_id) is None:
+            return 0.0
+        left = self._runtime.proxies.rests_for(session.proxy_id, self._runtime.site)
+        return left if math.isfinite(left) else self._runtime.leases.terms.quarantine
 
     async def _drop(self, hold: Hold, what: str, why: str) -> None:
         runtime = self._runtime
@@ -180,20 +245,24 @@ class PooledSessions:
                 runtime.count(f"rotated/{runtime.site}")
             return
         if rotates:
-            await self._replace(hold, why)
+            await self._replace(hold, why, wire)
         elif hold.brief:
             await runtime.leases.release(hold.owner)
         if rotates or hold.brief:
             request.meta.pop("fw_session")
             request.meta.pop(TRY, None)
 
-    async def _replace(self, hold: Hold, why: str) -> None:
+    async def _replace(self, hold: Hold, why: str, wire: Wire | None) -> None:
         """A refused session rests; where its exit failed that is not its fault, and it waits for the exit."""
+        leases = self._runtime.leases
+        seconds = 0.0 if wire is None else self._rest_of(wire.session)
         if hold.refused:
-            await self._runtime.leases.quarantine(hold.owner, why)
-        else:
+            await leases.quarantine(hold.owner, why)
+        elif seconds:
+            await leases.rest(hold.owner, _NO_EXIT, seconds=seconds)
+        else:  # an exit that does not rest may be the session's own, a gateway's: others are better
             hold.bad += 1
-            await self._runtime.leases.release(hold.owner)
+            await leases.release(hold.owner)
         self._runtime.count(f"rotated/{self._runtime.site}")
 
     def check_chain(self, request: Request, why: str) -> None:
@@ -214,8 +283,14 @@ class PooledSessions:
         await self._runtime.leases.release(hold.owner)
 
     def _hold(self, request: Request) -> Hold | None:
-        hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if self._needed else None
+        needed = self._needed or request.meta.get(LEASED)
+        hold = self._runtime.leases.of(request.meta.get("fw_session") or "") if needed else None
         return None if hold is None or hold.locks else hold
+
+
+def _helps(request: Request) -> bool:
+    """Whether it is made for another request, with whose session it goes."""
+    return bool(request.meta.get("fw_warmup")) or request.callback is NO_CALLBACK
 
 
 def _redirects(result: Any) -> bool:

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from scrapy import Request
 
-from fetchworker.download.wire import WIRE
+from fetchworker.download.wire import LAST, WIRE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,6 +90,8 @@ def beside(fetch: Fetch, request: Request, session: Session, carried: str, **mor
     """A request that is made for another one, with its session; ``more`` joins its meta."""
     meta: dict[str, Any] = {"fw_warmup": True, "fw_destination": fetch.destination, **more}
     meta["fw_request_id"] = request.meta.get("fw_request_id")
+    if LAST in request.meta:
+        meta[LAST] = request.meta[LAST]
     if fetch.referer:
         meta["fw_referer"] = fetch.referer
     if session.stored:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from fetchworker.errors import ConfigError
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 _MAX_DOUBLINGS = 64
 
@@ -55,6 +57,23 @@ def for_gateway(policy: HealthPolicy) -> HealthPolicy:
     """The policy for a gateway, whose exits fail by themselves: it rests only when it is dead, and is tried soon."""
     probe = min(policy.probe, policy.cooldown, 30.0)
     return replace(policy, failure_rest=0.0, probe=probe, probe_max=max(probe, min(policy.probe_max, 600.0)))
+
+
+def with_cooldown(policy: HealthPolicy, cooldown: float | None, cooldown_max: float | None) -> HealthPolicy:
+    """The policy with these in place of its own, where they are given.
+
+    Raises:
+        ConfigError: they contradict each other.
+    """
+    if cooldown is not None:
+        policy = replace(policy, cooldown=cooldown)
+    if cooldown_max is not None:
+        policy = replace(policy, cooldown_max=cooldown_max)
+    if not 0 <= policy.cooldown <= policy.cooldown_max < math.inf:
+        raise ConfigError(
+            f"proxy cooldown {policy.cooldown:g} s must lie between 0 and cooldown_max, {policy.cooldown_max:g} s"
+        )
+    return policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +178,21 @@ def anywhere(health: ProxyHealth, result: ProxyResult, now: float, policy: Healt
 def tried(health: ProxyHealth, now: float, policy: HealthPolicy) -> ProxyHealth:
     """A request goes out by the proxy; a dead one is for this request alone until it is known how that went."""
     return replace(health, trial=True, down_until=now + policy.trial) if is_dead(health, policy) else health
+
+
+def due_first(healths: Mapping[str, ProxyHealth], now: float) -> str | None:
+    """Which of the proxies that rest after a failure, and are not being tried, is to be tried first; None: none."""
+    resting = [
+        (health.down_until, key)
+        for key, health in healths.items()
+        if health.failures and health.down_until > now and not health.trial and not health.auth_failed
+    ]
+    return min(resting)[1] if resting else None
+
+
+def hastened(health: ProxyHealth, now: float, policy: HealthPolicy) -> ProxyHealth:
+    """It is tried before its time; that it fails then does not make its rests longer and longer."""
+    return replace(health, down_until=now, failures=min(health.failures, policy.dead_after))
 
 
 def is_dead(health: ProxyHealth, policy: HealthPolicy) -> bool:

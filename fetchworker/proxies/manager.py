@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
-from fetchworker.errors import ConfigError, ProxyConfigError
+from fetchworker.errors import ProxyConfigError
 from fetchworker.proxies.exits import Exits, entry_id
 from fetchworker.proxies.gateway import ExitId
 from fetchworker.proxies.health import (
@@ -23,10 +23,13 @@ from fetchworker.proxies.health import (
     SiteHealth,
     anywhere,
     at_site,
+    due_first,
     for_gateway,
+    hastened,
     is_dead,
     rest_until,
     tried,
+    with_cooldown,
 )
 from fetchworker.proxies.parse import WatchedFile, parse_proxies, proxy_file
 from fetchworker.proxies.product import NO_ACCOUNTS, Accounts
@@ -45,6 +48,7 @@ MAX_SITES = 256
 #: exits of gateways whose rests at one site are kept; of older ones nobody is left
 MAX_EXITS = 4096
 
+_Tier = str | frozenset[str | None] | None
 _FRESH = ProxyHealth()
 _FRESH_AT_SITE = SiteHealth()
 
@@ -52,7 +56,7 @@ _FRESH_AT_SITE = SiteHealth()
 @dataclass(slots=True)
 class _Site:
     recent: RecentBlocks
-    rotations: dict[str | None, Rotation] = field(default_factory=dict)  # by tier; None: whatever the tier
+    rotations: dict[_Tier, Rotation] = field(default_factory=dict)  # None: whatever the tier
     health: dict[str, SiteHealth] = field(default_factory=dict)  # only proxies that rest or have rested
     exits: OrderedDict[str, SiteHealth] = field(default_factory=OrderedDict)  # of gateways, the oldest first
     suspect: bool = False
@@ -86,6 +90,9 @@ class ProxyManager:
         clock: seconds, never going back.
         wall: POSIX seconds, by which the exits of gateways grow old.
         rng: the order in which unused proxies are taken, so that processes do not all begin with the same one.
+
+    Attributes:
+        all_tiers: as ``tiers``, with None where there is a proxy without one.
     """
 
     def __init__(
@@ -102,12 +109,13 @@ class ProxyManager:
         wall: Callable[[], float] = time.time,
         rng: Random | None = None,
     ) -> None:
-        self._policy = _policy(policy or HealthPolicy(), cooldown, cooldown_max)
+        self._policy = with_cooldown(policy or HealthPolicy(), cooldown, cooldown_max)
         self._gateway_policy = for_gateway(self._policy)
         self._breaker = breaker or Breaker()
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 (an order, no secret)
         self._proxies = {proxy.id: proxy for proxy in proxies}
+        self.all_tiers = frozenset(proxy.tier for proxy in self._proxies.values())
         self._health: dict[str, ProxyHealth] = {}  # only proxies of which something is known
         self._sites: OrderedDict[str, _Site] = OrderedDict()  # the longest unused first
         self._file = file
@@ -130,7 +138,7 @@ class ProxyManager:
     @property
     def tiers(self) -> frozenset[str]:
         """The tiers of which there is a proxy."""
-        return frozenset(proxy.tier for proxy in self._proxies.values() if proxy.tier)
+        return frozenset(tier for tier in self.all_tiers if tier)
 
     def __iter__(self) -> Iterator[Proxy]:
         return iter(self._proxies.values())
@@ -144,11 +152,11 @@ class ProxyManager:
         entry = self._proxies.get(told.gateway if told else proxy_id)
         return self._exits.get(told, entry) if told and entry else entry
 
-    def pick(self, site: str, *, exclude: Collection[str] = frozenset(), tier: str | None = None) -> Proxy | None:
+    def pick(self, site: str, *, exclude: Collection[str] = frozenset(), tier: _Tier = None) -> Proxy | None:
         """The proxy longest unused at the site, of those that may be used there now; None if there is none.
 
         A gateway gives an exit that nobody has yet. ``exclude`` holds ids that this request must not have (again),
-        ``tier`` the only tier that will do. A dead proxy that is due is handed out once, to find out how it is.
+        ``tier`` the only tier or tiers that will do. A dead proxy that is due is handed out once, to find out.
         """
         now = self._clock()
         chosen = self._rotation(site, tier).take(now, exclude)
@@ -163,7 +171,11 @@ class ProxyManager:
         """Whether a proxy that a session holds may be used for the site now."""
         return self.get(proxy_id) is not None and self._rest_until(proxy_id, site) <= self._clock()
 
-    def any_usable(self, site: str, tiers: Collection[str] | None = None) -> bool:
+    def rests_for(self, proxy_id: str, site: str) -> float:
+        """Seconds until a proxy may be used for the site: 0 if it may be now, infinity if waiting will not help."""
+        return max(0.0, self._rest_until(proxy_id, site) - self._clock())
+
+    def any_usable(self, site: str, tiers: Collection[str | None] | None = None) -> bool:
         """Whether a proxy (of these tiers) may be used for the site now; stops at the first."""
         now = self._clock()
         return any(self._rest_until(key, site) <= now for key in self._of(tiers))
@@ -189,17 +201,33 @@ class ProxyManager:
             state.recent.record(proxy_id, blocked=result is ProxyResult.BLOCKED, now=now)
             self._watch_rule(site, state, now)
 
-    def alive(self, tiers: Collection[str] | None = None) -> bool:
+    def hasten(self, site: str, tiers: Collection[str | None] | None = None) -> bool:
+        """Have the failed proxy (of these tiers) that is to be tried first be tried now; whether there is one."""
+        now, state = self._clock(), self._site(site)
+        waiting = {key: self._health[key] for key in self._of(tiers) if key in self._health}
+        chosen = due_first({key: health for key, health in waiting.items() if state.at(key).rest_until <= now}, now)
+        if chosen is None:
+            return False
+        self._health[chosen] = hastened(waiting[chosen], now, self._policy)
+        self._look_again()
+        return True
+
+    def failing(self, tiers: Collection[str | None] | None = None) -> bool:
+        """Whether every proxy (of these tiers) failed at its last use, or refuses our credentials."""
+        known = (self._health.get(key, _FRESH) for key in self._of(tiers))
+        return all(health.auth_failed or health.failures for health in known)
+
+    def alive(self, tiers: Collection[str | None] | None = None) -> bool:
         """Whether any proxy (of these tiers) is neither dead nor refuses our credentials; it may rest."""
         known = (self._health.get(key, _FRESH) for key in self._of(tiers))
         return any(not health.auth_failed and not is_dead(health, self._policy) for health in known)
 
-    def available(self, site: str, tiers: Collection[str] | None = None) -> int:
+    def available(self, site: str, tiers: Collection[str | None] | None = None) -> int:
         """How many proxies (of these tiers) may be used for the site now. Looks at all of them."""
         now = self._clock()
         return sum(self._rest_until(proxy_id, site) <= now for proxy_id in self._of(tiers))
 
-    def next_available_in(self, site: str, tiers: Collection[str] | None = None) -> float | None:
+    def next_available_in(self, site: str, tiers: Collection[str | None] | None = None) -> float | None:
         """Seconds until a proxy may be used for the site: 0.0 if one may be now, None if waiting will not help."""
         soonest = min((self._rest_until(proxy_id, site) for proxy_id in self._of(tiers)), default=math.inf)
         return None if math.isinf(soonest) and soonest > 0 else max(0.0, soonest - self._clock())
@@ -219,6 +247,7 @@ class ProxyManager:
         stay = {key for key, proxy in new.items() if key in self._proxies and proxy.same_endpoint(self._proxies[key])}
         logger.info("proxies_reloaded total=%d new=%d gone=%d", len(new), len(new) - len(stay), len(self) - len(stay))
         self._proxies = new
+        self.all_tiers = frozenset(proxy.tier for proxy in new.values())
         self._exits.forget()
         self._health = {key: replace(health, auth_failed=False) for key, health in self._health.items() if key in stay}
         for state in self._sites.values():
@@ -272,11 +301,11 @@ class ProxyManager:
         here = state.at(proxy_id) if state else _FRESH_AT_SITE
         return rest_until(self._health.get(entry_id(proxy_id), _FRESH), here)
 
-    def _of(self, tiers: Collection[str] | None) -> Iterable[str]:
+    def _of(self, tiers: Collection[str | None] | None) -> Iterable[str]:
         return self._proxies if tiers is None else (key for key, proxy in self._proxies.items() if proxy.tier in tiers)
 
-    def _ids(self, tier: str | None) -> Iterable[str]:
-        return self._of(None if tier is None else (tier,))
+    def _ids(self, tier: _Tier) -> Iterable[str]:
+        return self._of((tier,) if isinstance(tier, str) else tier)
 
     def _of_proxy(self, proxy: Proxy) -> ProxyHealth:
         return self._health.get(proxy.id, _FRESH)
@@ -284,7 +313,7 @@ class ProxyManager:
     def _policy_of(self, entry: Proxy) -> HealthPolicy:
         return self._gateway_policy if entry.gateway else self._policy
 
-    def _rotation(self, site: str, tier: str | None) -> Rotation:
+    def _rotation(self, site: str, tier: _Tier) -> Rotation:
         state = self._site(site)
         found = state.rotations.get(tier)
         if found is None:
@@ -319,21 +348,6 @@ class ProxyManager:
         if state.suspect and not was_suspect:
             logger.error(
                 "proxy_rule_suspect site=%s blocked=%d tried=%d: nearly every proxy is judged blocked, "
-                "so look whether the rule is wrong before more proxies rest",
-                site,
-                blocked,
-                tried,
-            )
+                "so look whether the rule is wrong before more proxies rest", site, blocked, tried,
+            )  # fmt: skip
         return state.suspect
-
-
-def _policy(policy: HealthPolicy, cooldown: float | None, cooldown_max: float | None) -> HealthPolicy:
-    if cooldown is not None:
-        policy = replace(policy, cooldown=cooldown)
-    if cooldown_max is not None:
-        policy = replace(policy, cooldown_max=cooldown_max)
-    if not 0 <= policy.cooldown <= policy.cooldown_max < math.inf:
-        raise ConfigError(
-            f"proxy cooldown {policy.cooldown:g} s must lie between 0 and cooldown_max, {policy.cooldown_max:g} s"
-        )
-    return policy

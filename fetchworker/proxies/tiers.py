@@ -16,8 +16,8 @@ OF_THE_KIND = frozenset({"ip_reputation", "ip_range"})
 class Spending(Protocol):
     """What tiers may still cost; kept by whoever counts bytes."""
 
-    def may_use(self, site: str, tier: str) -> bool:
-        """Whether the site may spend more on this tier."""
+    def may_use(self, site: str, tier: str | None) -> bool:
+        """Whether the site may spend more on this tier (None: on proxies of none)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +84,16 @@ class Ladder:
     def ways(self, tier: str | None = None) -> Sequence[str]:
         """The tiers that a request may go by now, in the order in which to try them.
 
-        Never one below ``tier`` or the site's own, unless the budget leaves nothing else.
+        Never one below ``tier`` or the site's own, unless the budget leaves nothing else; none where it leaves nothing.
         """
         at, tiers = max(self._at(tier), self._at(self.tier)), self._policy.tiers
         affordable = [name for name in tiers[at:] if self.affords(name)]
-        return affordable or [next(name for name in reversed(tiers[: at + 1]) if self.affords(name))]
+        return affordable or [name for name in reversed(tiers[:at]) if self.affords(name)][:1]
 
     def affords(self, tier: str) -> bool:
         """Whether the budget lets one more request go by the tier."""
-        if not self.is_above(tier):
-            return True
-        policy = self._policy
-        if policy.requests is not None and self._escalated >= policy.requests:
+        most = self._policy.requests
+        if self.is_above(tier) and most is not None and self._escalated >= most:
             return False
         return self._spending is None or self._spending.may_use(self._site, tier)
 

@@ -24,7 +24,7 @@ from fetchworker.frontier.codec import LEASE
 from fetchworker.frontier.redisspider import reads_seeds
 from fetchworker.media.origins import Origins
 from fetchworker.pace import Pace, Waits
-from fetchworker.runtime.exits import ListWatch, SiteExits
+from fetchworker.runtime.exits import PROBE, ListWatch, SiteExits
 from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.identities import IdentitiesOfCrawl
 from fetchworker.runtime.memory import settle_memory
@@ -104,8 +104,9 @@ class Runtime(IdentitiesOfCrawl):
         self.usage = usage_keeper(environment, self.redis, self.count, site=site, queued=self.queued)
         self.spending = SiteSpending(site, config.budget, self.usage.spent)
         self.exits = SiteExits(
-            self.proxies, config, site=site, count=self.count, signals=crawler.signals, spending=self.spending
-        )
+            self.proxies, config, site=site, count=self.count, signals=crawler.signals, spending=self.spending,
+            probe_every=min(PROBE, max(0.5, environment.no_egress_patience / 10)),
+        )  # fmt: skip
         self.limit = global_limit(environment, self.redis)
         self.waits = Waits(self.ending, self.look_again)
         self.origins = Origins()
@@ -236,6 +237,11 @@ class Runtime(IdentitiesOfCrawl):
         return self._queue
 
     # ── Redis ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def has_redis(self) -> bool:
+        """Whether Redis has been asked for and was there."""
+        return self._redis is not None
 
     async def redis(self) -> Client:
         """The client of Redis, which all crawls of this event loop share.

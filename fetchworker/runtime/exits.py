@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from fetchworker.proxies import Ladder, Pause, ProxyResult, Spending, TierPolicy
+from fetchworker.runtime.allowance import Allowance
 from fetchworker.runtime.parts import hide_passwords
 from fetchworker.signals import egress_back, no_egress
 from fetchworker.tasks import end
@@ -23,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds that a probe of a paused site may take beyond the site's time limit
 _MARGIN = 5.0
+#: seconds after which a paused site tries an exit before its time
+PROBE = 30.0
 
 
 class SiteExits:
@@ -38,6 +41,7 @@ class SiteExits:
         count: adds to a stat.
         signals: the crawl's.
         spending: what tiers may still cost today; None: anything.
+        probe_every: seconds after which a paused site tries an exit before its time.
 
     Attributes:
         waits: whether requests may wait for an exit. Who has to answer somebody at once sets it to False: then they
@@ -53,6 +57,7 @@ class SiteExits:
         count: Callable[[str], None],
         signals: SignalManager,
         spending: Spending | None = None,
+        probe_every: float = PROBE,
     ) -> None:
         self.waits = True
         self._manager = manager
@@ -60,15 +65,16 @@ class SiteExits:
         self._site = site
         self._count = count
         self._signals = signals
-        self._pause = Pause(trial=config.timeout + _MARGIN)
-        self._ladder = _ladder(site, config, spending)
+        self._pause = Pause(trial=config.timeout + _MARGIN, every=probe_every)
+        self._allowance = Allowance(site, config, spending)
+        self._ladder = _ladder(site, config, self._allowance.spending)
 
     # ── which one ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pick(self, tier: str | None = None) -> Proxy | None:
         """The next exit for the site, None when there is none; ``tier``: by this one, or a better one."""
         if self._ladder is None:
-            return self._manager.pick(self._site)
+            return self._manager.pick(self._site, tier=self._allowance.of(self._manager.all_tiers))
         found = (self._manager.pick(self._site, tier=name) for name in self._ladder.ways(tier))
         return next((proxy for proxy in found if proxy is not None), None)
 
@@ -81,16 +87,31 @@ class SiteExits:
         """The tier of the next request's exit when it is above the first one; ``tier``: as of :meth:`pick`."""
         if self._ladder is None:
             return None
-        name = self._ladder.ways(tier)[0]
+        ways = self._ladder.ways(tier)
+        name = next((name for name in ways if self._manager.any_usable(self._site, (name,))), ways[0] if ways else None)
         return name if self._ladder.is_above(name) else None
 
     def must_leave(self, proxy_id: str) -> bool:
-        """Whether a session's exit is gone from the list, or out of use while another one could be had."""
-        if self._manager.get(proxy_id) is None:
+        """Whether a session's exit is gone, of a tier whose budget is spent, or out of use while others are there."""
+        proxy = self._manager.get(proxy_id)
+        if proxy is None or not self.allows(proxy):
             return True
         if self._config.on_block == "keep" or self._manager.usable(proxy_id, self._site):
             return False
         return self.any_usable()
+
+    def allows(self, proxy: Proxy) -> bool:
+        """Whether the budget of bytes lets a request go by the proxy now."""
+        return self._allowance.allows(proxy.tier)
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the budget of bytes closes all tiers that there are, and nothing may go out without a proxy."""
+        return self._allowance.used_up(self._manager.all_tiers)
+
+    def rest_of(self, proxy: Proxy) -> float | None:
+        """Seconds that a session rests which must leave this exit and may have it again; None: not known."""
+        return (self.next_in() or None) if self.allows(proxy) else self._allowance.back_in()
 
     def any_usable(self) -> bool:
         """Whether there is an exit to go by now."""
@@ -105,8 +126,8 @@ class SiteExits:
         """Seconds until a resting exit may be used again; None when waiting does not help."""
         return self._manager.next_available_in(self._site, self._tiers())
 
-    def _tiers(self) -> Collection[str] | None:
-        return None if self._ladder is None else self._ladder.ways()
+    def _tiers(self) -> Collection[str | None] | None:
+        return self._allowance.of(self._manager.all_tiers) if self._ladder is None else self._ladder.ways()
 
     # ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -156,8 +177,12 @@ class SiteExits:
 
     def ask(self) -> bool:
         """Whether a request may go out now; begins the pause, with its one alert, when no exit is left."""
-        usable, times = self.any_usable(), self._pause.times
-        answer = self._pause.ask(usable=usable, serious=usable or self._serious())
+        tiers, times = self._tiers(), self._pause.times
+        usable = self.any_usable()
+        if not usable and self._pause.due():
+            usable = self._manager.hasten(self._site, tiers)
+        failing = not usable and self._manager.failing(tiers)
+        answer = self._pause.ask(usable=usable, serious=usable or self._serious(), failing=failing)
         if self._pause.times > times:
             self._alert()
         return answer == "go"
@@ -169,14 +194,20 @@ class SiteExits:
     def _alert(self) -> None:
         self._count(f"no_egress/{self._site}")
         soon = self.next_in()
-        logger.error(
-            "no_egress site=%s: none of %d proxies can be used (%s); the site is paused and goes on by itself when one "
-            "is back",
-            self._site,
-            len(self._manager),
-            "none will be by itself" if soon is None else f"the next is tried in {soon:.0f} s",
-        )
+        if soon is not None and self._manager.failing(self._tiers()):
+            soon = min(soon, self._pause.every)
+        outlook = _outlook(soon, watches=self._manager.watches)
+        logger.error("no_egress site=%s: none of %d proxies can be used (%s)", self._site, len(self._manager), outlook)
         self._signals.send_catch_log(no_egress, site=self._site)
+
+
+def _outlook(soon: float | None, *, watches: bool) -> str:
+    """What becomes of a site without an exit; ``soon``: seconds until one is tried."""
+    if soon is not None:
+        return f"the next is tried in {soon:.0f} s; the site is paused and goes on by itself when one is back"
+    if watches:
+        return "none will be by itself; the site is paused until the proxy file is changed"
+    return "none will be by itself; correct the list or the account with the provider, then start again"
 
 
 def _ladder(site: str, config: SiteConfig, spending: Spending | None) -> Ladder | None:

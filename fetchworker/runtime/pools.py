@@ -59,9 +59,14 @@ def session_pool(runtime: IdentitiesOfCrawl) -> SessionPool:
     async def forget(session_id: str) -> None:
         await (await runtime.sessions()).drop(site, session_id)
 
+    def halted() -> bool:
+        return runtime.exits.needed and (runtime.exits.paused_for > 0 or not runtime.exits.any_usable())
+
     queue = runtime.queue
     patience = {} if queue is None else {"patiently": queue.vigil.patiently}
-    return SessionPool(backend, terms, site=site, forget=forget, count=runtime.count, ending=runtime.ending, **patience)
+    return SessionPool(
+        backend, terms, site=site, forget=forget, count=runtime.count, ending=runtime.ending, halted=halted, **patience
+    )
 
 
 async def session_store(runtime: IdentitiesOfCrawl) -> SessionStore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from fetchworker.errors import FetchworkerError
+from fetchworker.errors import FetchworkerError, RedisUnavailableError
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.models import DocumentBody, FetchBody
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from fetchworker.service.edge import App
     from fetchworker.service.state import Service
     from fetchworker.spiders.base import SiteSpider
+
+logger = logging.getLogger(__name__)
 
 _TITLE = "fetchworker"
 _TOLD = "Fetches public pages the way a browser would, tells refusals from data, and gives the data of sites as items."
@@ -75,6 +78,8 @@ async def _failed(_: Request, error: Exception) -> Response:
         return failure_response(ApiError(kind, str(error.detail), headers=dict(error.headers or {})))
     if isinstance(error, RequestValidationError):
         return failure_response(_invalid(error))
+    if isinstance(error, RedisUnavailableError):
+        logger.warning("a call failed: %s", error)
     return failure_response(failure_of(error))
 
 

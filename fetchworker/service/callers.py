@@ -156,6 +156,6 @@ class Callers:
             if hmac.compare_digest(known, wanted):
                 found = key
         if found is None:
-            told = "unknown API key" if given else "an API key is needed: Authorization: Bearer …"
+            told = "unknown API key" if given else "an API key is needed, as a bearer token or in x-api-key"
             raise ApiError("UNAUTHENTICATED", told, headers={"www-authenticate": "Bearer"})
         return found

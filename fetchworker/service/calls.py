@@ -16,7 +16,7 @@ from scrapy.exceptions import DropItem
 from twisted.python.failure import Failure
 
 from fetchworker.contracts import Call, Fetch
-from fetchworker.download.wire import page_of
+from fetchworker.download.wire import LAST, page_of
 from fetchworker.errors import ContractError, ItemInvalidError
 from fetchworker.items import Item, validate
 from fetchworker.middlewares.outcome import ACCEPT, RETRIES
@@ -47,6 +47,7 @@ async def run_fetch(
     *,
     call_id: str,
     timeout: float,  # noqa: ASYNC109  # the whole call's is over it
+    last: dict[str, Any],
 ) -> Item:
     """Fetch one address.
 
@@ -56,6 +57,7 @@ async def run_fetch(
         body: what is asked for.
         call_id: names the call in logs.
         timeout: seconds; no try may take longer.
+        last: is told how each try ended.
 
     Raises:
         ApiError: the arguments are wrong, or what the caller expects does not hold.
@@ -68,7 +70,7 @@ async def run_fetch(
     request = _fetch_request(served, body, params, call_id=call_id, timeout=timeout)
     held = Held(body.session_id, body.lease) if body.session_id is not None else None
     async with session_of(served.runtime, held, seconds=timeout) as meta:
-        request.meta.update(meta)
+        request.meta.update(meta, **{LAST: last})
         response = await engine.download_async(request)
     item = parse(page_of(response), Call("fetch", params)).items[0]
     stamper(served.name, "fetch", call_id, response.url)(item, 0)
@@ -85,6 +87,7 @@ async def run_download(
     call_id: str,
     timeout: float,  # noqa: ASYNC109  # as above
     max_bytes: int,
+    last: dict[str, Any],
 ) -> bytes:
     """The bytes at an address, by the same path as :func:`run_fetch`.
 
@@ -97,7 +100,7 @@ async def run_download(
     request = _fetch_request(served, body, body.params(), call_id=call_id, timeout=timeout)
     request.meta["download_maxsize"] = max_bytes  # the documents' own cap, whatever the site's is
     async with session_of(served.runtime, None, seconds=timeout) as meta:
-        request.meta.update(meta)
+        request.meta.update(meta, **{LAST: last})
         response = await engine.download_async(request)
     return response.body
 
@@ -157,7 +160,13 @@ def _check_expected(body: FetchBody, item: Item, response: Response) -> None:
 
 
 async def run_operation(
-    served: Served, engine: ExecutionEngine, started: Started, held: Held | None, *, seconds: float
+    served: Served,
+    engine: ExecutionEngine,
+    started: Started,
+    held: Held | None,
+    *,
+    seconds: float,
+    last: dict[str, Any],
 ) -> AsyncGenerator[Item, None]:
     """The items of a call, as its pages come: those of one page, or as many as ``limit`` asks for.
 
@@ -167,6 +176,7 @@ async def run_operation(
         started: the call.
         held: the session that it names.
         seconds: the call's time.
+        last: is told how each try ended.
 
     Raises:
         Exception: what the call ended with; items may have come before.
@@ -178,7 +188,8 @@ async def run_operation(
         if held is not None and held.lease is not None:
             first.meta.update(meta)
             first.meta.pop("fw_session_ends", None)  # its holder gives it back
-        async with aclosing(_pages(spider, engine, first, one=_reads_one(started))) as items:
+        pages = _pages(spider, engine, first, {LAST: last}, one=_reads_one(started))
+        async with aclosing(pages) as items:
             async for item in items:
                 yield item
 
@@ -188,14 +199,16 @@ def _reads_one(started: Started) -> bool:
     return getattr(started.call.params, "limit", None) is None
 
 
-async def _pages(spider: Served, engine: ExecutionEngine, first: Request, *, one: bool) -> AsyncGenerator[Item, None]:
+async def _pages(
+    spider: Served, engine: ExecutionEngine, first: Request, told: dict[str, Any], *, one: bool
+) -> AsyncGenerator[Item, None]:
     heard: list[BaseException] = []
     queue, last = deque([first]), first
     given = refused = 0
     try:
         while queue and not (given and one):
             last = queue.popleft()
-            last.meta[HEARD] = heard
+            last.meta.update(told, **{HEARD: heard})
             async for output in _answer(engine, last):
                 if isinstance(output, Request):
                     queue.append(output)

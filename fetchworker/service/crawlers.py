@@ -96,12 +96,14 @@ class Crawlers:
     Args:
         settings: of the project.
         spiders: the sites that are served.
+        redis_patience: seconds that a call waits for a Redis which does not answer.
     """
 
-    def __init__(self, settings: Settings, spiders: Mapping[str, type[SiteSpider]]) -> None:
+    def __init__(self, settings: Settings, spiders: Mapping[str, type[SiteSpider]], *, redis_patience: float) -> None:
         own = settings.copy()
         # as if given with -s: a place for the queue that needs no Redis, and no lines about an idle crawl
         own.set("FETCHWORKER_FRONTIER", "memory", priority="cmdline")
+        own.set("FETCHWORKER_REDIS_PATIENCE", redis_patience, priority="cmdline")
         own.set("LOGSTATS_INTERVAL", 0, priority="cmdline")
         own.set("FEEDS", {}, priority="cmdline")
         self._runner = AsyncCrawlerRunner(own)
@@ -114,6 +116,12 @@ class Crawlers:
     def sites(self) -> list[str]:
         """The sites that are served."""
         return list(self._spiders)
+
+    @property
+    def need_redis(self) -> bool:
+        """Whether a crawler here has used Redis."""
+        runtimes = (cast("Served", crawler.spider).runtime for crawler in self._open.values())
+        return any(runtime is not None and runtime.has_redis for runtime in runtimes)
 
     def limit_of_all(self, limit: Starts | None) -> Starts | None:
         """The limit that all crawlers here have in common: the first one's, so that they keep it together."""

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import re
 import time
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -32,6 +33,10 @@ _TRACEPARENT = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}
 _LOOPBACK = re.compile(rb"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?\Z", re.IGNORECASE)
 #: paths that need no key: what they tell is no secret
 _OPEN = frozenset({"/health", "/openapi.json", "/docs", "/swagger"})
+#: bytes of an answer that are handed over at a time; who takes less in the time of patience is cut
+_PART = 64 * 1024
+#: as many times the longest body are taken from a client whose body is too long, so that it reads why
+_LINGER = 4
 _OWN = frozenset({"fetch", "sessions", "pool", "documents", "admin"})
 
 
@@ -83,7 +88,8 @@ class Edge:
         headers = dict(reversed(scope["headers"]))
         call = _Call(scope, headers, send, self._patience)
         try:
-            await self._serve(call, headers, receive)
+            async with call.held:
+                await self._serve(call, headers, receive)
         except _GoneError:
             call.status = 499
         except TimeoutError:  # the client takes nothing of its answer
@@ -93,7 +99,7 @@ class Edge:
             if failure.type == "INTERNAL_ERROR":
                 logger.exception("%s %s: an error of our own", scope["method"], scope["path"])
             with suppress(TimeoutError):
-                await call.fail(failure)
+                await call.fail(failure, rest=partial(self._rest, receive))
         finally:
             call.tell()
 
@@ -144,7 +150,22 @@ class Edge:
                         return b"".join(parts)
         except TimeoutError:
             told = f"the body did not come within {self._patience:g} seconds and one for each {_SLOWEST} bytes"
-            raise ApiError("REQUEST_TIMEOUT", told, headers={"connection": "close"}) from None
+            raise _unread(ApiError("REQUEST_TIMEOUT", told)) from None
+
+    async def _rest(self, receive: Receive) -> None:
+        """Take what a refused client still sends, up to a limit.
+
+        Many clients read the answer when they have sent everything, and a connection that is closed with bytes unread
+        is reset, with the answer.
+        """
+        left = max(self._body_max, self._form_max) * _LINGER
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience):
+                while left > 0:
+                    message = await receive()
+                    if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                        return
+                    left -= len(message.get("body", b""))
 
     async def _watched(self, call: _Call, body: bytes, receive: Receive) -> None:
         """Run the routes, and end them when the client is gone."""
@@ -163,18 +184,25 @@ class Edge:
         watch = asyncio.ensure_future(_cancel_when_gone(work, call, receive))
         try:
             await self._app(call.scope, replay, call.send)
-        except asyncio.CancelledError:
-            if not call.gone:
+        except asyncio.CancelledError as exc:
+            if not call.gone and not self._service.ending:
                 raise
             work.uncancel()
-            raise _GoneError from None
+            raise (_GoneError if call.gone else failure_of(exc)) from None
         finally:
             watch.cancel()
 
 
 def _too_large(most: int) -> ApiError:
     told = f"a body may have {most} bytes"
-    return ApiError("PAYLOAD_TOO_LARGE", told, headers={"connection": "close"}, limit=most, reason="body")
+    return _unread(ApiError("PAYLOAD_TOO_LARGE", told, limit=most, reason="body"))
+
+
+def _unread(failure: ApiError) -> ApiError:
+    """A failure by which the connection ends, with a part of the request unread."""
+    failure.unread = True
+    failure.headers["connection"] = "close"
+    return failure
 
 
 async def _cancel_when_gone(work: asyncio.Task[Any], call: _Call, receive: Receive) -> None:
@@ -199,28 +227,50 @@ class _Call:
         self.request_id = given.decode() if _ID.match(given) else uuid4().hex
         self.trace_id = _trace_id(headers)
         scope.setdefault("state", {})
-        scope["state"] |= {"request_id": self.request_id, "trace_id": self.trace_id, "caller": None}
+        #: what the call has until its answer is taken
+        self.held = AsyncExitStack()
+        own = {"request_id": self.request_id, "trace_id": self.trace_id, "caller": None, "held": self.held}
+        scope["state"] |= own
 
     async def send(self, message: Message) -> None:
-        """Pass a part of the answer on; a client that does not take it is given up."""
+        """Pass a part of the answer on; a client that does not take it is given up.
+
+        Raises:
+            TimeoutError: it has taken too little.
+        """
         if message["type"] == "http.response.start":
             self.status = message["status"]
             ours = [(b"x-request-id", self.request_id.encode()), (b"x-trace-id", self.trace_id.encode())]
-            message = {**message, "headers": [*message.get("headers", ()), *ours]}
-        elif not message.get("more_body", False):
-            self.done = True
-        async with asyncio.timeout(self._patience):
-            await self._send(message)
+            await self._pass({**message, "headers": [*message.get("headers", ()), *ours]})
+            return
+        body, more = message.get("body", b""), message.get("more_body", False)
+        last = max(len(body) - 1, 0) // _PART * _PART
+        for start in range(0, last, _PART):
+            await self._pass({"type": message["type"], "body": body[start : start + _PART], "more_body": True})
+        self.done = self.done or not more
+        await self._pass({"type": message["type"], "body": body[last:], "more_body": more})
 
-    async def fail(self, failure: ApiError) -> None:
-        """Answer with a failure, unless an answer has begun."""
+    async def _pass(self, message: Message) -> None:
+        async with asyncio.timeout(self._patience):
+            await self._send(message)  # waits until the client has taken most of what came before
+
+    async def fail(self, failure: ApiError, *, rest: Callable[[], Awaitable[None]]) -> None:
+        """Answer with a failure, unless an answer has begun.
+
+        Args:
+            failure: it.
+            rest: takes what the client still sends, where that has been left unread.
+        """
         if self.status:
             return
         body = orjson.dumps(failure.body())
         headers = [(name.encode(), value.encode()) for name, value in failure.headers.items()]
         headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await self.send({"type": "http.response.start", "status": failure.status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": body})
+        await self.send({"type": "http.response.body", "body": body, "more_body": True})
+        if failure.unread:
+            await rest()
+        await self.send({"type": "http.response.body", "body": b""})
 
     def tell(self) -> None:
         """The line in the log; a probe's is for those who look closely."""

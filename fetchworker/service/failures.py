@@ -6,6 +6,7 @@ docs/api.md has the table too; a test compares them.
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,6 +17,10 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    NotSupported,
+    ResponseDataLossError,
+    StopDownload,
+    UnsupportedURLSchemeError,
 )
 
 from fetchworker.errors import DocumentError, FetchworkerError, OutcomeError, RedisUnavailableError
@@ -47,8 +52,10 @@ STATUSES: dict[str, int] = {
     "UPSTREAM_BLOCKED": 503,
     "PROXY_EXHAUSTED": 503,
     "SESSION_EXHAUSTED": 503,
+    "REDIS_UNAVAILABLE": 503,
     "DEADLINE": 504,
 }
+_NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
 #: context that an answer may have, in this order; evidence from a page stays in the log
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
@@ -70,7 +77,13 @@ class Failure(BaseModel):
 
 
 class ApiError(Exception):
-    """Ends a call with a failure of the table."""
+    """Ends a call with a failure of the table.
+
+    Attributes:
+        unread: whether a part of the call's body has not been read.
+    """
+
+    unread = False
 
     def __init__(self, type: str, message: str, *, headers: dict[str, str] | None = None, **context: Any) -> None:  # noqa: A002
         super().__init__(message)
@@ -78,12 +91,18 @@ class ApiError(Exception):
         self.status = STATUSES[type]
         self.message = message
         self.context = context
-        self.headers = headers or {}
+        self.headers = {**_pause(context), **(headers or {})}
 
     def body(self) -> dict[str, Any]:
         """The answer's JSON."""
         context = {name: self.context[name] for name in _TOLD if self.context.get(name) is not None}
         return {"type": self.type, "message": redact(self.message), "context": context}
+
+
+def _pause(context: dict[str, Any]) -> dict[str, str]:
+    """What a site asked to wait, for who calls to keep."""
+    seconds = context.get("retry_after")
+    return {} if not seconds else {"retry-after": str(math.ceil(seconds))}
 
 
 def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
@@ -94,7 +113,7 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case OutcomeError():
             return ApiError(error.error_type, error.message, **error.context)
         case RedisUnavailableError():
-            return ApiError("INTERNAL_ERROR", error.message)
+            return ApiError("REDIS_UNAVAILABLE", _NO_REDIS)  # the error names the place, which is in the log
         case FetchworkerError():
             return _ours(error)
         case TimeoutError():
@@ -104,7 +123,8 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case IgnoreRequest():
             return _ignored(error)
         case asyncio.CancelledError():
-            return ApiError("INTERNAL_ERROR", "the service was ended before the call was done")
+            told = "the service was ended before the call was done"
+            return ApiError("INTERNAL_ERROR", told, headers={"connection": "close"}, reason="ended")
         case _ if isinstance(error, _TRANSPORT):
             return ApiError("FETCH_ERROR", f"{type(error).__name__}: {error}", reason=_REASONS.get(type(error)))
         case _:
@@ -113,12 +133,13 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
 
 _TRANSPORT = (
     CannotResolveHostError, DownloadCancelledError, DownloadConnectionRefusedError, DownloadFailedError,
-    DownloadTimeoutError, OSError,
+    DownloadTimeoutError, NotSupported, OSError, ResponseDataLossError, StopDownload, UnsupportedURLSchemeError,
 )  # fmt: skip
 _REASONS: dict[type[BaseException], str] = {
     CannotResolveHostError: "name",
     DownloadConnectionRefusedError: "connect",
     DownloadTimeoutError: "timeout",
+    ResponseDataLossError: "data_loss",
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fetchworker.errors import LeaseLostError
-from fetchworker.middlewares.pooled import LEG, SCOPE
+from fetchworker.errors import LeaseLostError, OutcomeError
+from fetchworker.middlewares.pooled import LEASED, SCOPE
+from fetchworker.outcomes.taxonomy import REFUSALS
 from fetchworker.service.failures import ApiError
 from fetchworker.sessions.pool import Lease
 from fetchworker.sessions.poolkeys import jar_of
@@ -35,7 +36,8 @@ async def session_of(runtime: Runtime, held: Held | None, *, seconds: float) -> 
         seconds: how long to wait for a session that somebody else uses.
 
     Raises:
-        LeaseLostError: the lease is over.
+        LeaseLostError: the lease is over, or was with a refusal: who is refused is out of use for the rest that the
+            pool has for blocks.
         SessionBusyError: another process has had the session all the time.
         ApiError: a pooled session without its lease.
     """
@@ -52,8 +54,12 @@ async def session_of(runtime: Runtime, held: Held | None, *, seconds: float) -> 
     if Lease.of(token).session_id != name:
         raise LeaseLostError(f"the lease is not that of session {name!r}")
     async with RemoteLeases(runtime.leases).borrowed(token) as mine:
-        pooled = runtime.config.pool is not None
-        yield {"fw_session": name, **({SCOPE: mine.owner, LEG: True} if pooled else {})}
+        try:
+            yield {"fw_session": name, SCOPE: mine.owner, LEASED: True}
+        except OutcomeError as exc:
+            if exc.outcome in REFUSALS and mine.refused and runtime.config.on_block == "rotate":
+                await runtime.leases.quarantine(mine.owner, exc.message)
+            raise
 
 
 @asynccontextmanager

@@ -28,6 +28,7 @@ _BACKLOG = 2048
 _KEEP_ALIVE = 30
 #: what a shell tells of a program that SIGINT ended
 _INTERRUPTED = 130
+_NOT_STARTED = 1
 
 
 class Server(uvicorn.Server):
@@ -76,8 +77,14 @@ class Server(uvicorn.Server):
         self.config.timeout_graceful_shutdown = int(left + 1)
         if not self._service.admission.idle:
             logger.warning("%d calls have not ended and are cut off", self._service.admission.taken)
-            self.config.timeout_graceful_shutdown = 1
+            self._cut()
         self.should_exit = True
+
+    def _cut(self) -> None:
+        """End the calls that are left; each answers so by itself."""
+        self._service.ending = True
+        for task in self.server_state.tasks:
+            task.cancel()
 
 
 def run(app: App, service: Service, *, host: str, port: int) -> int:
@@ -101,4 +108,6 @@ def run(app: App, service: Service, *, host: str, port: int) -> int:
         Server(config, service).run()
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except SystemExit:  # uvicorn's end of a start that failed; the log has told why
+        return _NOT_STARTED
     return 0

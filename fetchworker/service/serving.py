@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.spiderloader import get_spider_loader
 
-from fetchworker.download.profiles import profile_names
+from fetchworker.download.coherence import check_sites
 from fetchworker.download.trust import ca_bundle
 from fetchworker.errors import ConfigError
 from fetchworker.runtime import check_state_dir, load_configuration
@@ -16,17 +16,16 @@ from fetchworker.service.app import make_app
 from fetchworker.service.callers import Callers, load_keys
 from fetchworker.service.crawlers import Crawlers
 from fetchworker.service.idempotency import Idempotency, LocalAnswers, RedisAnswers
-from fetchworker.service.redislink import RedisLink
+from fetchworker.service.redislink import PATIENCE, RedisLink
 from fetchworker.service.server import run
 from fetchworker.service.state import DEFAULT, Service
-from fetchworker.sites import check_profiles
 from fetchworker.spiders.base import SiteSpider
 from fetchworker.telemetry.scrapylog import set_up
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy.settings import BaseSettings
+    from scrapy.settings import BaseSettings, Settings
 
     from fetchworker.service.idempotency import Answers
 
@@ -41,7 +40,7 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
     """
     set_up(settings)
     environment, sites = load_configuration(settings)
-    check_profiles(sites, profile_names())
+    check_sites(sites)
     check_state_dir(environment)
     ca_bundle(environment)
     callers = Callers(load_keys(environment))
@@ -51,10 +50,12 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
             "NAME`, put its entry into a file as a JSON list, and name that in FETCHWORKER_SERVE_KEYS_FILE"
         )
     spiders = _spiders(settings, [*sites, *([] if DEFAULT in sites else [DEFAULT])])
-    link = RedisLink(environment)
+    patience = min(environment.redis_patience, PATIENCE)
+    link = RedisLink(environment.model_copy(update={"redis_patience": patience}))
     answers: Answers = LocalAnswers() if stateless else RedisAnswers(link.get)
     once = Idempotency(answers, longest=environment.serve_timeout_max)
-    crawlers = Crawlers(settings, spiders)  # type: ignore[arg-type]  # Scrapy's settings are these
+    own: Settings = settings  # type: ignore[assignment]  # Scrapy's settings are these
+    crawlers = Crawlers(own, spiders, redis_patience=patience)
     service = Service(environment, sites, crawlers, callers, once, link, stateless=stateless)
     routed = {} if stateless else {site: spider for site, spider in spiders.items() if site != DEFAULT}
     return run(make_app(service, routed), service, host=host, port=port)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.service.admission import Admission
@@ -38,6 +38,7 @@ class Service:
     Attributes:
         stateless: whether the sites' routes and pools are left out.
         draining: whether the service was told to end.
+        ending: whether the time of the drain is over: what is still under way is cut off.
     """
 
     def __init__(  # noqa: PLR0917  # its parts
@@ -58,7 +59,7 @@ class Service:
         self.idempotency = idempotency
         self.link = link
         self.stateless = stateless
-        self.draining = False
+        self.draining = self.ending = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
         self.documents = Documents(environment)
@@ -87,16 +88,26 @@ class Service:
             raise ApiError("VALIDATION_ERROR", f"timeout: at most {most:g} seconds are given", fields=["timeout"])
         return min(asked or self.environment.serve_timeout, most)
 
-    def degraded(self) -> list[tuple[str, str]]:
+    async def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means."""
+        found = []
         limit = self.crawlers.limit
-        if limit is None or not limit.away:
-            return []
+        if limit is not None and limit.away:
+            found.append(("limit", self._ceiling()))
+        if self._needs_redis() and await self.link.away():
+            what = "sessions with a name" if self.stateless else "sessions with a name, pools and Idempotency-Key"
+            found.append(("redis", f"Redis does not answer: calls with {what} fail"))
+        return found
+
+    def _ceiling(self) -> str:
         most, rate = self.environment.limit_concurrency, self.environment.limit_rate
         ceiling = [f"{most} requests under way"] if most is not None else []
         ceiling += [f"{rate[0]:g} a second"] if rate is not None else []
-        told = f"Redis does not answer: this process keeps the limit by itself, at most {' and '.join(ceiling)}"
-        return [("limit", told)]
+        return f"Redis does not answer: this process keeps the limit by itself, at most {' and '.join(ceiling)}"
+
+    def _needs_redis(self) -> bool:
+        """One of our own is started by the first call that needs it, and by nothing else."""
+        return self.environment.redis_url is not None or self.link.needed or self.crawlers.need_redis
 
     @asynccontextmanager
     async def call(
@@ -107,8 +118,10 @@ class Service:
         operation: str,
         timeout: float,  # noqa: ASYNC109  # over admission as well
         session: str | None = None,
-    ) -> AsyncIterator[None]:
+    ) -> AsyncIterator[dict[str, Any]]:
         """Carry out a call: a place, the session for itself, a deadline over all of it.
+
+        The block gets a mapping for how its last try ended (``meta[LAST]``); a failure tells it.
 
         Raises:
             ApiError: in place of whatever the block ended with.
@@ -116,26 +129,44 @@ class Service:
         started = time.monotonic()
         state = request.scope["state"]
         deadline = asyncio.timeout(timeout)
+        last: dict[str, Any] = {}
         with bound(request_id=state["request_id"], trace_id=state["trace_id"], site=site, operation=operation):
             try:
                 async with (
                     deadline,
-                    self.admission.place(),
+                    self._place(state["held"]),
                     self.locks.held(site, session),
                 ):
-                    yield
-            except Exception as exc:
+                    yield last
+            except (Exception, asyncio.CancelledError) as exc:
+                if isinstance(exc, asyncio.CancelledError) and not self._cut_off():
+                    raise
                 failure = _failure(exc, over=deadline.expired(), timeout=timeout)
                 elapsed = round((time.monotonic() - started) * 1000, 1)
                 told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
-                failure.context = {**told, **failure.context}
+                failure.context = {**told, **last, **failure.context}
                 raise failure from exc
 
+    @asynccontextmanager
+    async def _place(self, held: AsyncExitStack) -> AsyncIterator[None]:
+        """A place, which comes back when the answer has been taken: until then it lies in the memory."""
+        await held.enter_async_context(self.admission.place())
+        yield
 
-def _failure(error: Exception, *, over: bool, timeout: float) -> ApiError:
+    def _cut_off(self) -> bool:
+        """Whether this call is cancelled as the service ends; it is not any more then, and can answer so."""
+        task = asyncio.current_task()
+        if self.ending and task is not None:
+            task.uncancel()
+        return self.ending
+
+
+def _failure(error: BaseException, *, over: bool, timeout: float) -> ApiError:
     if over and isinstance(error, TimeoutError):
         return ApiError("DEADLINE", f"not done within {timeout:g} seconds", limit=timeout)
     failure = failure_of(error)
-    if failure.type == "INTERNAL_ERROR":
+    if failure.type == "REDIS_UNAVAILABLE":
+        logger.warning("a call failed: %s", error)
+    if failure.type == "INTERNAL_ERROR" and isinstance(error, Exception):
         logger.error("a call failed: %s", error, exc_info=error)
     return failure

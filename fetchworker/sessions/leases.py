@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds for giving back what is held at the end
 _LAST = 10.0
+#: sessions that are left alone at most
+_MOST_FOREIGN = 256
 _AWAY = (RedisUnavailableError, SessionError)
 
 
@@ -57,6 +59,7 @@ class SessionPool:
         patiently: does what it is given again as long as Redis is away.
         count: adds to a stat.
         ending: whether nobody should wait any longer.
+        halted: whether the crawl stands still, so that no wait counts.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class SessionPool:
         patiently: Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]] = _at_once,
         count: Callable[[str], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
+        halted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.terms = terms
         self.worker = secrets.token_hex(6)
@@ -78,10 +82,12 @@ class SessionPool:
         self._patiently = patiently
         self._count = count
         self._ending = ending
+        self._halted = halted
         self._backend: PoolBackend | None = None
         self._opening = asyncio.Lock()
         self._holds: dict[str, Hold] = {}
         self._owners: dict[str, str] = {}
+        self._foreign: dict[str, None] = {}
         self._taking: dict[str, asyncio.Lock] = {}
         self._lines: dict[str, Turnstile] = {}
         self._heart: Heartbeat | None = None
@@ -144,7 +150,7 @@ class SessionPool:
         """
 
         async def ask(backend: PoolBackend) -> Taken:
-            return await backend.take(jar, owner, holder=self.worker, fresh=fresh)
+            return await backend.take(jar, owner, holder=self.worker, fresh=fresh, skip=tuple(self._foreign))
 
         return await self._hold(Hold(owner, Lease("", 0), brief=brief), f"jar:{jar}", ask, wait, patient=patient)
 
@@ -209,7 +215,9 @@ class SessionPool:
         try:
             taken = Taken(None) if turnstile.waiting else await ask()
             if taken.lease is None:
-                taken = await turnstile.pass_(ask, limit=limit, patient=patient, ending=self._ending)
+                taken = await turnstile.pass_(
+                    ask, limit=limit, patient=patient, ending=self._ending, halted=self._halted
+                )
         finally:
             if not turnstile.waiting and line.startswith("lock:"):
                 self._lines.pop(line, None)
@@ -243,7 +251,11 @@ class SessionPool:
         except asyncio.CancelledError:
             self._spawn(self._unwanted(task, locks=locks))
             raise
+        for session_id in taken.damaged:
+            logger.warning("session %s of %s is dropped: its entry in the pool cannot be read", session_id, self._site)
+            self._count(f"pool/{self._site}/damaged")
         for session_id in taken.dropped:
+            self._foreign.pop(session_id, None)
             await self._forget(session_id)
         return taken
 
@@ -287,7 +299,9 @@ class SessionPool:
             if hold.locks:
                 counted = await self._backend.unlock(hold.lease)
             else:
-                counted, dropped = await self._backend.put(hold.lease, good=hold.good, bad=hold.bad)
+                counted, dropped = await self._backend.put(
+                    hold.lease, good=hold.good, bad=hold.bad, spare=len(self._foreign)
+                )
             await self.came_back(dropped)
         except _AWAY as exc:
             logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
@@ -309,6 +323,29 @@ class SessionPool:
             return False
         self._count(f"pool/{self._site}/{'dropped' if dropped else 'quarantined'}")
         return counted
+
+    async def rest(self, owner: str, reason: str, *, seconds: float) -> bool:
+        """Leave what an owner has alone until its exit is back, without blame; whether the lease counted."""
+        hold = self.hand_over(owner)
+        if hold is None or hold.locks or self._backend is None:
+            return False
+        try:
+            counted = await self._backend.rest(hold.lease, reason, seconds=seconds)
+            await self.came_back()
+        except _AWAY as exc:
+            logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
+            return False
+        self._count(f"pool/{self._site}/waited")
+        return counted
+
+    async def leave_alone(self, owner: str) -> bool:
+        """Give back what an owner has and cannot read, for those who can: it is leased here no more."""
+        hold = self.held(owner)
+        if hold is not None:
+            self._foreign[hold.lease.session_id] = None
+            if len(self._foreign) > _MOST_FOREIGN:
+                del self._foreign[next(iter(self._foreign))]
+        return await self.release(owner)
 
     def hand_over(self, owner: str) -> Hold | None:
         """What an owner has, which is kept alive here no longer: it lapses unless somebody else goes on with it."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 AFFINITY = 3600.0
 #: seconds for which a worker's numbers hold without being said again
 WORKER_SPAN = 90.0
+#: sessions of a jar that may wait for their exits, where no more may be in use
+WAITING = 100
 
 Fresh = Literal["either", "new", "used"]
 
@@ -84,12 +86,13 @@ class Lease:
 class Taken:
     """The answer to a question for a session: a lease, or the seconds after which to ask again.
 
-    ``dropped`` are sessions whose records are of no more use.
+    ``dropped`` are sessions whose records are of no more use, ``damaged`` those of them that could not be read.
     """
 
     lease: Lease | None
     wait: float = 0.0
     dropped: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class Standing:
 
     id: str
     jar: str
-    state: Literal["idle", "resting", "quarantined", "leased"]
+    state: Literal["idle", "resting", "quarantined", "leased", "waiting", "damaged"]
     created_at: float
     used_at: float
     uses: int
@@ -112,7 +115,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many sessions a jar has."""
+    """How many sessions a jar has; ``total`` without those that wait for their exits."""
 
     idle: int
     resting: int
@@ -136,19 +139,36 @@ class PoolBackend(Protocol):
     async def leave(self, worker: str, /) -> None:
         """The worker uses the pool no longer."""
 
-    async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:
-        """Lease the next session of a jar; the same owner gets the one that it has, and older tokens of it are void."""
+    async def take(
+        self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either", skip: Sequence[str] = ()
+    ) -> Taken:
+        """Lease the next session of a jar; the same owner gets the one that it has, and older tokens of it are void.
+
+        ``skip`` names sessions to leave alone; they take no place of those that may be.
+        """
 
     async def aim(self, owner: str, session_id: str, /) -> None:
         """Let the owner's next :meth:`take` give this session, if it is idle then."""
 
-    async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
-        """Give a session back: whether the lease counted, and sessions whose records are of no more use."""
+    async def put(
+        self, lease: Lease, /, *, good: int = 0, bad: int = 0, spare: int = 0
+    ) -> tuple[bool, tuple[str, ...]]:
+        """Give a session back: whether the lease counted, and sessions whose records are of no more use.
+
+        ``spare``: so many more than ``terms.max_idle`` may be idle.
+        """
 
     async def quarantine(self, lease: Lease, reason: str, /, *, seconds: float | None = None) -> tuple[bool, bool]:
         """Take a session out of use: whether the lease counted, and whether the session is dropped.
 
         ``seconds`` None: as the terms say; 0: it is dropped. A lease whose number is 0 stands for any holder.
+        """
+
+    async def rest(self, lease: Lease, reason: str, /, *, seconds: float) -> bool:
+        """Leave a session alone that is not to blame, until its exit is back; whether the lease counted.
+
+        It counts for no limit meanwhile, and comes back when there is room for it. ``terms.max_total`` sessions, or
+        :data:`WAITING`, may wait so; of more the one whose wait is the longest is dropped when another one is made.
         """
 
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:

@@ -11,6 +11,8 @@ Redis Cluster. Times are microseconds of Redis's clock.
 ``fw:pool:{<site>}:leases``          zset, session → until when its lease counts
 ``fw:pool:{<site>}:idle:<jar>``      zset, session → order, the next one first
 ``fw:pool:{<site>}:rest:<jar>``      zset, session → when it may be used again
+``fw:pool:{<site>}:away:<jar>``      zset, session → when it may be used again; it waits for its exit, and counts for
+                                     no limit
 ``fw:pool:{<site>}:born:<jar>``      zset, session → when it was made
 ``fw:pool:{<site>}:s:<session>``     hash: ``jar``, ``born``, ``used``, ``score`` (0 to 1000), ``uses``, ``blocks``;
                                      of a leased one ``token``, ``owner``, ``holder``, ``since``; of one that was in

@@ -7,10 +7,20 @@ import math
 import time
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fetchworker.sessions.keys import check_session_id
-from fetchworker.sessions.pool import AFFINITY, WORKER_SPAN, Counts, Lease, PoolTerms, Standing, Taken, conflict
+from fetchworker.sessions.pool import (
+    AFFINITY,
+    WAITING,
+    WORKER_SPAN,
+    Counts,
+    Lease,
+    PoolTerms,
+    Standing,
+    Taken,
+    conflict,
+)
 from fetchworker.sessions.poolkeys import check_jar, new_id
 from fetchworker.sessions.poolrules import START, judged, order, worn
 
@@ -22,7 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Pooled:
-    """A session; ``place`` is its order while it is idle, ``due`` when its rest ends, ``lapse`` when its lease does."""
+    """A session; ``place`` is its order while it is idle, ``due`` when its rest ends, ``lapse`` when its lease does.
+
+    ``back``: when its exit may be used again, for which it waits.
+    """
 
     id: str
     jar: str
@@ -38,6 +51,7 @@ class _Pooled:
     until: int | None = None
     place: int | None = None
     due: int | None = None
+    back: int | None = None
     lapse: int | None = None
 
 
@@ -50,6 +64,17 @@ class _Jar:
     rest: list[tuple[int, str]] = field(default_factory=list)
     idle_count: int = 0
     rest_count: int = 0
+    away_count: int = 0
+
+    @property
+    def total(self) -> int:
+        """Those that count."""
+        return len(self.sessions) - self.away_count
+
+    def away(self) -> list[_Pooled]:
+        """Those that wait for their exits, the first to come back first."""
+        waiting = [one for one in self.sessions.values() if one.back is not None] if self.away_count else []
+        return sorted(waiting, key=lambda one: one.back or 0)
 
 
 class MemoryPool:
@@ -90,7 +115,16 @@ class MemoryPool:
 
     # ── leases ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:  # noqa: ARG002
+    async def take(
+        self,
+        jar: str,
+        owner: str,
+        /,
+        *,
+        holder: str = "",  # noqa: ARG002
+        fresh: Fresh = "either",
+        skip: Sequence[str] = (),
+    ) -> Taken:
         """See the protocol."""
         now, home = self._now(), self._jars.setdefault(check_jar(jar), _Jar())
         check_session_id(owner)
@@ -102,12 +136,18 @@ class MemoryPool:
         if limit is not None and len(self._leased) >= limit:
             return Taken(None, self._soonest(now, ()))
         self._rouse(home, now)
+        self._recall(home, now)
         dropped: list[str] = []
-        found = self._next(home, had, now, dropped) if fresh != "new" else None
+        found = self._next(home, had, now, dropped, skip) if fresh != "new" else None
         if found is not None:
             found.uses += 1
             return Taken(self._give(found, owner, now), dropped=tuple(dropped))
-        if fresh != "used" and len(home.sessions) < self.terms.max_total:
+        left_alone = sum(one in home.sessions and home.sessions[one].back is None for one in skip)
+        if fresh != "used" and home.total - left_alone < self.terms.max_total:
+            if home.away_count >= max(WAITING, self.terms.max_total):
+                last = home.away()[-1]
+                self._drop(last)
+                dropped.append(last.id)
             made = _Pooled(new_id(jar), jar, now, now, uses=int(fresh != "new"))
             home.sessions[made.id] = made
             self._totals["made"] += 1
@@ -131,13 +171,29 @@ class MemoryPool:
         self._owned[owner] = (one.id, now + _micro(self.terms.lease + AFFINITY))
         return Lease(one.id, one.number, new)
 
-    def _next(self, home: _Jar, had: _Pooled | None, now: int, dropped: list[str]) -> _Pooled | None:
-        if had is not None and had.place is not None and not self._worn(had, now):
+    def _next(
+        self, home: _Jar, had: _Pooled | None, now: int, dropped: list[str], skip: Sequence[str]
+    ) -> _Pooled | None:
+        if had is not None and had.id not in skip and had.place is not None and not self._worn(had, now):
             return had
+        passed: list[tuple[int, str]] = []
+        try:
+            return self._first(home, now, dropped, skip, passed)
+        finally:
+            for one in passed:
+                heapq.heappush(home.idle, one)
+
+    def _first(
+        self, home: _Jar, now: int, dropped: list[str], skip: Sequence[str], passed: list[tuple[int, str]]
+    ) -> _Pooled | None:
+        """The first in line that may be had, which is out of it then, as are those ``passed`` over."""
         while home.idle:
             place, name = heapq.heappop(home.idle)
             one = home.sessions.get(name)
             if one is None or one.place != place:
+                continue
+            if name in skip:
+                passed.append((place, name))
                 continue
             if not self._worn(one, now):
                 return one
@@ -145,7 +201,9 @@ class MemoryPool:
             dropped.append(name)
         return None
 
-    async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
+    async def put(
+        self, lease: Lease, /, *, good: int = 0, bad: int = 0, spare: int = 0
+    ) -> tuple[bool, tuple[str, ...]]:
         """See the protocol."""
         now, one = self._now(), self._held(lease)
         if one is None:
@@ -158,7 +216,7 @@ class MemoryPool:
         self._free(one)
         home = self._jars[one.jar]
         dropped: tuple[str, ...] = ()
-        if home.idle_count + home.rest_count > self.terms.max_idle:
+        if home.idle_count + home.rest_count > self.terms.max_idle + spare:
             last = max((each for each in home.sessions.values() if each.place is not None), key=_line)
             self._drop(last)
             dropped = (last.id,)
@@ -183,6 +241,17 @@ class MemoryPool:
         one.reason, one.reason_at, one.until = reason[:200], now, now + _micro(span)
         self._rest(one, one.until)
         return True, False
+
+    async def rest(self, lease: Lease, reason: str, /, *, seconds: float) -> bool:
+        """See the protocol."""
+        now, one = self._now(), self._held(lease)
+        if one is None:
+            return False
+        self._owned.pop(one.owner, None)
+        self._withdraw(one)
+        one.reason, one.reason_at, one.back = reason[:200], now, now + _micro(seconds)
+        self._jars[one.jar].away_count += 1
+        return True
 
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
         """See the protocol."""
@@ -227,7 +296,7 @@ class MemoryPool:
     async def counts(self, jar: str, /) -> Counts:
         """See the protocol."""
         home = self._jars.get(check_jar(jar), _Jar())
-        return Counts(home.idle_count, home.rest_count, len(home.sessions))
+        return Counts(home.idle_count, home.rest_count, home.total)
 
     async def standings(self) -> list[Standing]:
         """See the protocol."""
@@ -240,11 +309,11 @@ class MemoryPool:
 
     def _standing(self, one: _Pooled, now: int) -> Standing:
         quarantined = one.due is not None and one.until is not None and one.until > now
-        until = one.lapse if one.lapse is not None else one.due
+        until = next((at for at in (one.lapse, one.due, one.back) if at is not None), None)
         return Standing(
             id=one.id,
             jar=one.jar,
-            state="leased" if one.lapse else "quarantined" if quarantined else "resting" if one.due else "idle",
+            state=_state(one, quarantined=quarantined),
             created_at=self._posix(one.born),
             used_at=self._posix(one.used),
             uses=one.uses,
@@ -277,7 +346,8 @@ class MemoryPool:
         home = self._jars[one.jar]
         home.idle_count -= one.place is not None
         home.rest_count -= one.due is not None
-        one.place = one.due = one.lapse = None
+        home.away_count -= one.back is not None
+        one.place = one.due = one.back = one.lapse = None
         one.owner, one.number = "", 0
         self._leased.pop(one.id, None)
 
@@ -297,6 +367,12 @@ class MemoryPool:
             one = home.sessions.get(name)
             if one is not None and one.due == due:
                 self._free(one)
+
+    def _recall(self, home: _Jar, now: int) -> None:
+        """Those whose exits may be used again, as far as there is room."""
+        due = [one for one in home.away() if (one.back or 0) <= now]
+        for one in due[: max(0, self.terms.max_total - home.total)]:
+            self._free(one)
 
     def _held(self, lease: Lease) -> _Pooled | None:
         one = self._leased.get(lease.session_id)
@@ -320,6 +396,14 @@ class MemoryPool:
 
     def _posix(self, micros: int) -> float:
         return micros / 1e6
+
+
+def _state(one: _Pooled, *, quarantined: bool) -> Literal["idle", "resting", "quarantined", "leased", "waiting"]:
+    if one.lapse:
+        return "leased"
+    if one.back:
+        return "waiting"
+    return "quarantined" if quarantined else "resting" if one.due else "idle"
 
 
 def _line(one: _Pooled) -> tuple[float, str]:

@@ -11,14 +11,15 @@ from redis.exceptions import ClusterDownError, ConnectionError, RedisError, Time
 from fetchworker.errors import RedisUnavailableError, SessionError
 from fetchworker.redis import Gatherer, script
 from fetchworker.sessions.keys import check_session_id
-from fetchworker.sessions.pool import AFFINITY, WORKER_SPAN, Counts, Lease, PoolTerms, Standing, Taken, conflict
+from fetchworker.sessions.pool import AFFINITY, WAITING, WORKER_SPAN, Counts, Lease, PoolTerms, Taken, conflict
 from fetchworker.sessions.poolkeys import check_jar, head_key, lock_key, new_id
+from fetchworker.sessions.poolstanding import Row, standing, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fetchworker.redis import Client
-    from fetchworker.sessions.pool import Fresh
+    from fetchworker.sessions.pool import Fresh, Standing
 
 _FRESH = {"either": "0", "new": "1", "used": "2"}
 _TOTALS = ("made", "dropped", "quarantined", "lapsed")
@@ -46,6 +47,7 @@ class RedisPool:
         self._put = together.script(_whole("put"))
         self._lock = together.script(_text("lock"))
         self._quarantine = script(redis, _whole("quarantine"))
+        self._rest = script(redis, _whole("rest"))
         self._extend = script(redis, _whole("extend"))
         self._enter = script(redis, _text("pool_enter"))
 
@@ -54,24 +56,36 @@ class RedisPool:
         with _translated("enter the pool"):
             found = await self._enter([self.head], [worker, self.terms.shared(), _micro(WORKER_SPAN)])
         if found:
-            raise conflict(self._site, self.terms, _text_of(found[0]), _text_of(found[1]))
+            raise conflict(self._site, self.terms, text_of(found[0]), text_of(found[1]))
 
     async def leave(self, worker: str, /) -> None:
         """See the protocol."""
         with _translated("leave the pool"):
             await self._enter([self.head], [worker, "", 0])
 
-    async def take(self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either") -> Taken:
+    async def take(
+        self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either", skip: Sequence[str] = ()
+    ) -> Taken:
         """See the protocol."""
         terms = self.terms
         limits = [terms.max_total, terms.concurrency or 0, terms.max_uses or 0, _micro(terms.max_age or 0)]
         who = [check_jar(jar), check_session_id(owner), holder, new_id(jar)]
-        args = [*who, _micro(terms.lease), terms.prefer, *limits, _micro(AFFINITY), _FRESH[fresh]]
+        args = [
+            *who,
+            _micro(terms.lease),
+            terms.prefer,
+            *limits,
+            _micro(AFFINITY),
+            _FRESH[fresh],
+            max(WAITING, terms.max_total),
+            *skip,
+        ]
         with _translated("lease a session"):
             found = await self._take([self.head], args)
         if not int(found[0]):
-            return Taken(None, int(found[1]) / 1e6, _names(found[2:]))
-        return Taken(Lease(_text_of(found[1]), int(found[2]), bool(int(found[3]))), dropped=_names(found[4:]))
+            return Taken(None, int(found[1]) / 1e6, _names(found[2:]), _damaged(found[2:]))
+        lease = Lease(text_of(found[1]), int(found[2]), bool(int(found[3])))
+        return Taken(lease, dropped=_names(found[4:]), damaged=_damaged(found[4:]))
 
     async def aim(self, owner: str, session_id: str, /) -> None:
         """See the protocol."""
@@ -79,10 +93,12 @@ class RedisPool:
         with _translated("choose a session"):
             await self._redis.set(key, check_session_id(session_id), px=round(AFFINITY * 1000))
 
-    async def put(self, lease: Lease, /, *, good: int = 0, bad: int = 0) -> tuple[bool, tuple[str, ...]]:
+    async def put(
+        self, lease: Lease, /, *, good: int = 0, bad: int = 0, spare: int = 0
+    ) -> tuple[bool, tuple[str, ...]]:
         """See the protocol."""
         terms = self.terms
-        limits = [_micro(terms.cooldown), terms.max_idle, terms.max_uses or 0, _micro(terms.max_age or 0)]
+        limits = [_micro(terms.cooldown), terms.max_idle + spare, terms.max_uses or 0, _micro(terms.max_age or 0)]
         with _translated("give a session back"):
             found = await self._put([self.head], [lease.session_id, lease.number, good, bad, terms.prefer, *limits])
         return bool(int(found[0])), _names(found[1:])
@@ -94,6 +110,12 @@ class RedisPool:
         with _translated("take a session out of use"):
             found = int(await self._quarantine([self.head], args))
         return found > 0, found > 1
+
+    async def rest(self, lease: Lease, reason: str, /, *, seconds: float) -> bool:
+        """See the protocol."""
+        args = [lease.session_id, lease.number, reason[:200], _micro(seconds)]
+        with _translated("let a session wait"):
+            return bool(int(await self._rest([self.head], args)))
 
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
         """See the protocol."""
@@ -127,15 +149,16 @@ class RedisPool:
         """See the protocol."""
         with _translated("count sessions"):
             pipeline = self._redis.pipeline(transaction=False)
-            for kind in ("idle", "rest", "born"):
+            for kind in ("idle", "rest", "born", "away"):
                 pipeline.zcard(f"{self.head}:{kind}:{check_jar(jar)}")
-            return Counts(*map(int, await pipeline.execute()))
+            idle, resting, born, away = map(int, await pipeline.execute())
+        return Counts(idle, resting, born - away)
 
     async def standings(self) -> list[Standing]:
         """See the protocol."""
         with _translated("list sessions"):
             seconds, micros = await self._redis.time() if not _is_cluster(self._redis) else await self._time()
-            jars = sorted(_text_of(jar) for jar in await self._redis.smembers(f"{self.head}:jars"))
+            jars = sorted(text_of(jar) for jar in await self._redis.smembers(f"{self.head}:jars"))
             return [one for jar in jars for one in await self._of_jar(jar, seconds * 1_000_000 + micros)]
 
     async def _time(self) -> tuple[int, int]:
@@ -143,43 +166,22 @@ class RedisPool:
         return int(told[0]), int(told[1])
 
     async def _of_jar(self, jar: str, now: int) -> list[Standing]:
-        ids = [_text_of(one) for one in await self._redis.zrange(f"{self.head}:born:{jar}", 0, -1)]
+        ids = [text_of(one) for one in await self._redis.zrange(f"{self.head}:born:{jar}", 0, -1)]
         pipeline = self._redis.pipeline(transaction=False)
         for one in ids:
             pipeline.hgetall(f"{self.head}:s:{one}")
             pipeline.zscore(f"{self.head}:leases", one)
-            pipeline.zscore(f"{self.head}:rest:{jar}", one)
-        found = await pipeline.execute() if ids else []
-        rows = zip(found[::3], found[1::3], found[2::3], strict=True)
-        return [_standing(one, jar, now, row) for one, row in zip(ids, rows, strict=True) if row[0]]
+            for kind in ("rest", "away", "born"):  # born last: what has gone meanwhile is not there
+                pipeline.zscore(f"{self.head}:{kind}:{jar}", one)
+        found = await pipeline.execute(raise_on_error=False) if ids else []
+        told = [standing(one, jar, now, Row(*found[at * 5 : at * 5 + 5])) for at, one in enumerate(ids)]
+        return [one for one in told if one is not None]
 
     async def totals(self) -> dict[str, int]:
         """See the protocol."""
         with _translated("count sessions"):
             found = await self._redis.hmget(self.head, list(_TOTALS))
-        return {name: int(value or 0) for name, value in zip(_TOTALS, found, strict=True)}
-
-
-def _standing(id_: str, jar: str, now: int, row: tuple[Any, Any, Any]) -> Standing:
-    fields, leased, rests = row
-    told = {_text_of(name): _text_of(value) for name, value in fields.items()}
-    until = leased if leased is not None else rests
-    quarantined = rests is not None and "until" in told and int(told["until"]) > now
-    state: Any = "leased" if leased is not None else "idle" if rests is None else "resting"
-    return Standing(
-        id=id_,
-        jar=jar,
-        state="quarantined" if quarantined else state,
-        created_at=int(told.get("born", 0)) / 1e6,
-        used_at=int(told.get("used", 0)) / 1e6,
-        uses=int(told.get("uses", 0)),
-        score=int(told.get("score", 0)),
-        blocks=int(told.get("blocks", 0)),
-        until=None if until is None else float(until) / 1e6,
-        owner=told.get("owner"),
-        reason=told.get("reason"),
-        reason_at=int(told["at"]) / 1e6 if "at" in told else None,
-    )
+        return {name: _number(value) for name, value in zip(_TOTALS, found, strict=True)}
 
 
 def _whole(name: str) -> str:
@@ -195,11 +197,16 @@ def _is_cluster(redis: Client) -> bool:
 
 
 def _names(found: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(_text_of(name) for name in found)
+    return tuple(text_of(name).removeprefix("!") for name in found)
 
 
-def _text_of(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+def _damaged(found: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(name[1:] for name in map(text_of, found) if name.startswith("!"))
+
+
+def _number(value: bytes | str | None) -> int:
+    text = text_of(value or 0)
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _micro(seconds: float) -> int:

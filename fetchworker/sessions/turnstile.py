@@ -32,7 +32,13 @@ class Turnstile:
         self._freed.set()
 
     async def pass_(
-        self, ask: Callable[[], Awaitable[Taken]], *, limit: float, patient: bool, ending: Callable[[], bool]
+        self,
+        ask: Callable[[], Awaitable[Taken]],
+        *,
+        limit: float,
+        patient: bool,
+        ending: Callable[[], bool],
+        halted: Callable[[], bool] = lambda: False,
     ) -> Taken:
         """What ``ask`` gives, asked again until it is a lease, the limit is over, or the crawl ends.
 
@@ -41,6 +47,7 @@ class Turnstile:
             limit: seconds to wait.
             patient: they count from when somebody in the line was last served, so that a line that moves waits on.
             ending: whether nobody should wait any longer.
+            halted: whether no wait counts now; a patient one counts from the end of that.
         """
         began = self._clock()
         self.waiting += 1
@@ -52,6 +59,8 @@ class Turnstile:
                     if taken.lease is not None:
                         self._served = self._clock()
                         return taken
+                    if halted():
+                        self._served = self._clock()
                     since = max(began, self._served) if patient else began
                     left = since + limit - self._clock()
                     if left <= 0 or ending():

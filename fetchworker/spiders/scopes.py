@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import ArgumentError
-from fetchworker.middlewares.pooled import BEGUN, EXCLUSIVE, JAR, LEG, SCOPE
+from fetchworker.middlewares.pooled import BEGUN, EXCLUSIVE, JAR, LEASED, LEG, SCOPE
 from fetchworker.sessions.poolkeys import MAIN
 from fetchworker.spiders.requests import request_id
 
@@ -28,7 +28,7 @@ __all__ = ["BEGUN", "LEG", "identity_of", "kept_identity"]
 
 _LONGEST = 128
 _ENDS, _HELD = "fw_session_ends", "fw_held"
-_KEPT = (SCOPE, JAR, EXCLUSIVE, BEGUN, _ENDS)
+_KEPT = (SCOPE, JAR, EXCLUSIVE, LEASED, BEGUN, _ENDS)
 
 
 def identity_of(operation: Operation, started: Started, site: str, crawl: Identities) -> dict[str, Any]:

@@ -62,6 +62,46 @@ def test_a_wrong_variable_is_refused_by_its_name(project, variables, told):
 
 
 @pytest.mark.parametrize(
+    ("options", "entry", "told"),
+    [
+        (["-s", "USER_AGENT=Mozilla/5.0"], {}, "USER_AGENT contradicts the impersonation profile"),
+        (["-s", "DOWNLOAD_TLS_MAX_VERSION=TLSv1.2"], {}, "DOWNLOAD_TLS_MAX_VERSION changes the TLS hello"),
+        ([], {"fetch": {"accept_language": "de-DE,de;q=0.8"}}, "sites.fetch.accept_language: "),
+        ([], {"facebook": {"accept_language": "de-DE,de;q=0.8"}}, "sites.facebook.accept_language: "),
+        ([], {"facebook": {"profile": "chrom"}}, "sites.facebook.profile: unknown profile 'chrom'"),
+    ],
+)
+def test_settings_that_contradict_are_refused_in_a_line(project, options, entry, told):
+    (project.folder / "sites.yaml").write_text(json.dumps({"sites": {name: {} for name in project.names} | entry}))
+    done = project.scrapy("crawl", "fetch", "-a", "url=https://a.example/", *options)
+    refused(done, [told])
+    assert "never retrieved" not in done.stderr
+    assert sum(told in line for line in done.stderr.splitlines()) == 1
+
+
+BROKEN = """
+from fetchworker.errors import ConfigError
+
+class Broken:
+    @classmethod
+    def from_crawler(cls, crawler):
+        raise {}("the part is set wrong")
+"""
+
+
+@pytest.mark.parametrize(("fault", "code"), [("ConfigError", 2), ("KeyError", 1)])
+def test_what_is_wrong_with_a_part_of_the_crawl_is_told_once(project, fault, code):
+    (project.folder / "broken_part.py").write_text(BROKEN.format(fault))
+    project.env["PYTHONPATH"] = f"{project.folder}:{ROOT}"
+    options = ("-s", 'EXTENSIONS={"broken_part.Broken": 0}')
+    done = project.scrapy("crawl", "fetch", "-a", "url=https://a.example/", *options)
+    assert done.returncode == code, done.stderr
+    assert "never retrieved" not in done.stderr
+    assert done.stderr.count("scrapy crawl fetch: the part is set wrong\n") == (code == 2)
+    assert ("Traceback" in done.stderr) == (code == 1)
+
+
+@pytest.mark.parametrize(
     ("spider", "arguments", "told"),
     [
         ("instagram", {"user": "nasa", "operation": "posts", "limit": "9" * 23}, "limit: Input should be less than"),

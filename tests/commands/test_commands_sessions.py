@@ -92,6 +92,18 @@ def test_drop_takes_sessions_out_of_store_and_pool(stored, run, redis_server):
     assert run("drop", "tiktok_shop", "ada", code=2).stderr
 
 
+def test_what_cannot_be_read_is_listed_as_damaged_and_can_be_dropped(stored, run, redis_server):
+    client = redis_server.client()
+    for field in ("uses", "score", "until"):
+        client.hset(f"fw:pool:{{tiktok_shop}}:s:{stored[1]}", field, "xx")
+    found = {one["id"]: one["state"] for one in lines(run("list", "tiktok_shop", "--json"))}
+    assert found == {stored[0]: "leased", stored[1]: "damaged", "ada": "named"}
+    assert "damaged" in run("list", "tiktok_shop").stdout
+    client.hset(f"fw:pool:{{tiktok_shop}}:s:{stored[0]}", "born", "")
+    assert set(lines(run("drop", "tiktok_shop", "--all", "--yes", "--json"))[0]["dropped"]) == set(stored)
+    assert not list(client.scan_iter("*pool*:s:*"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import socket
 import struct
 from collections import defaultdict
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,7 @@ from curl_cffi import CurlOpt
 from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
+from fetchworker.demo.http1 import Head, read_body, read_head
 from fetchworker.download.client import CurlClient
 from fetchworker.download.curl import CurlDownloadHandler
 from fetchworker.telemetry.attribution import set_process
@@ -30,11 +33,13 @@ class Trap:
 
     def __init__(self) -> None:
         self.hits = 0
+        self.first = asyncio.Event()
         self.heads: list[bytes] = []
         self.port = 0
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.hits += 1
+        self.first.set()
         try:
             self.heads.append(await reader.readuntil(b"\r\n\r\n"))
             writer.write(_ANSWER)
@@ -152,3 +157,138 @@ async def make_handler(tmp_path, monkeypatch) -> AsyncIterator[Callable[..., Cur
     for handler in made:
         await handler.close()
     set_process(crawl_id=None, trace_id=None)
+
+
+# ── the filtering proxy ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Asker:
+    """One connection to the filtering proxy, with the credentials of a run or others."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.credentials: tuple[str, str] | None = (run.username, run.password.get_secret_value())
+
+    async def open(self) -> None:
+        host, _, port = self.run.url.rpartition("://")[2].partition(":")
+        self.reader, self.writer = await asyncio.open_connection(host, int(port))
+
+    def cut(self) -> None:
+        self.writer.transport.abort()
+
+    async def say(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def ask(self, method: str, target: str | bytes, *lines: str, body: bytes = b"") -> Answer:
+        """Send a request; its answer."""
+        raw = target if isinstance(target, bytes) else target.encode()
+        head = [f"{method} ".encode() + raw + b" HTTP/1.1", b"Host: x", *(line.encode() for line in lines)]
+        if self.credentials:
+            pair = base64.b64encode(":".join(self.credentials).encode())
+            head.append(b"Proxy-Authorization: Basic " + pair)
+        await self.say(b"\r\n".join([*head, b"", b""]) + body)
+        return await self.answer(method)
+
+    async def answer(self, method: str = "GET") -> Answer:
+        head = await read_head(self.reader)
+        if head is None:
+            raise EOFError
+        status = int(head.start.split()[1])
+        bodyless = method == "HEAD" or (method == "CONNECT" and status == 200) or status < 200
+        body = b"" if bodyless else b"".join([piece async for piece in read_body(self.reader, head)])
+        return Answer(status, head.get("x-fetchworker-reason") or "", head, body)
+
+    async def gone(self) -> bytes:
+        """What still comes until the connection ends, by whatever way."""
+        with suppress(OSError):
+            return await self.reader.read()
+        return b""
+
+
+@dataclass
+class Answer:
+    status: int
+    reason: str
+    head: Head
+    body: bytes
+
+
+@pytest.fixture
+def asker(stack: AsyncExitStack) -> Callable[..., Any]:
+    """Open a connection to the proxy of a run."""
+
+    async def opened(run: Any) -> Asker:
+        made = Asker(run)
+        await made.open()
+        stack.callback(made.cut)
+        return made
+
+    return opened
+
+
+@pytest.fixture
+async def filtering(stack: AsyncExitStack) -> Callable[..., Any]:
+    """Start a filtering proxy whose names lead where ``lead`` says, else to 127.0.0.1."""
+    from fetchworker.config import destinations
+    from fetchworker.egress import EgressPolicy
+    from fetchworker.egress.filter_proxy import FilterProxy, Limits
+
+    async def start(allow: str = "", *, lead: Any = None, upstream_tls: Any = None, **limits: Any) -> Any:
+        async def resolve(host: str, port: int) -> list[Any]:
+            addresses = lead(host) if lead else ["127.0.0.1"]
+            family = {True: socket.AF_INET6, False: socket.AF_INET}
+            return [(family[":" in text], socket.SOCK_STREAM, 6, "", (text, port)) for text in addresses]
+
+        policy = EgressPolicy(allow=destinations(allow))
+        proxy = FilterProxy(policy, resolve=resolve, limits=Limits(**limits), upstream_tls=upstream_tls)
+        return await stack.enter_async_context(proxy)
+
+    return start
+
+
+class Echo:
+    """A server that counts bytes: it sends back what it gets, in capitals, and ends when the client does."""
+
+    def __init__(self) -> None:
+        self.got = self.said = self.port = 0
+        self.open = asyncio.Event()
+        self.ended = asyncio.Event()
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.open.set()
+        try:
+            while data := await reader.read(65_536):
+                self.got += len(data)
+                self.said += len(data)
+                writer.write(data.upper())
+                await writer.drain()
+        except OSError:
+            pass
+        finally:
+            writer.close()
+            self.ended.set()
+
+
+@pytest.fixture
+async def echo(serve: Callable[..., Any]) -> Echo:
+    return await serve("127.0.0.1", 0, Echo())
+
+
+class Silent:
+    """A server that reads and says nothing."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.open = asyncio.Event()
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.open.set()
+        with suppress(OSError):
+            await reader.read(-1)
+        writer.close()
+
+
+@pytest.fixture
+async def silent(serve: Callable[..., Any]) -> Silent:
+    return await serve("127.0.0.1", 0, Silent())

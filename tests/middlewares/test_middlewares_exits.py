@@ -13,6 +13,8 @@ from fetchworker.demo.lab import lab_app, text
 from fetchworker.demo.proxy import Mode
 from fetchworker.download.wire import WIRE
 from fetchworker.errors import OutcomeError, ProxyExhaustedError, ProxyFailedError
+from fetchworker.middlewares.poolwarm import PoolWarmer
+from fetchworker.proxies import ProxyResult
 from fetchworker.sessions import MemorySessionStore
 from fetchworker.signals import egress_back, no_egress
 
@@ -145,6 +147,17 @@ async def test_pooled_sessions_of_a_better_tier_are_apart(drive):
         assert sorted((one.jar, one.uses) for one in standing) == [("main", 1), ("main_residential", 2)]
 
 
+async def test_pooled_sessions_that_are_made_while_a_tier_rests_are_of_the_other_s_jar(drive):
+    async with drive(gateways=TWO, proxy="required", proxy_tiers=TIERS, pool={"max_total": 4}) as site:
+        manager = site.runtime.proxies
+        (cheap,) = [entry for entry in manager if entry.tier == "datacenter"]
+        manager.report(cheap.id, "instagram", ProxyResult.BLOCKED, retry_after=600)
+        await site.get("/")
+        standing = await (await site.runtime.leases.open()).standings()
+        assert [(one.jar, one.uses) for one in standing] == [("main_residential", 1)]
+        assert tier_of(site.requests[0]) == "residential"
+
+
 async def test_the_budget_ends_the_climb_and_the_failure_tells_the_tier(drive):
     budget = {"tier_requests": 2, "retries": 1}
     async with drive(wary(), gateways=TWO, proxy="required", proxy_tiers=TIERS, **budget) as site:
@@ -206,6 +219,57 @@ async def test_a_site_without_exits_pauses_once_and_goes_on_by_itself(drive, cap
         assert [record.levelno for record in caplog.records if record.message.startswith("no_egress ")] == [
             logging.ERROR
         ]
+
+
+async def test_a_proxy_that_was_away_for_long_is_found_within_the_patience(drive, caplog):
+    """A dead one is due in 600 seconds, which is longer than the crawl waits for it."""
+    async with drive(proxies=1, proxy="required", environment={"NO_EGRESS_PATIENCE": "20"}) as site:
+        paused = await opened(site, no_egress)
+        (proxy,) = site.proxies
+        await proxy.set_mode(Mode.DEAD)
+        waiting = [asyncio.create_task(site.get(f"/echo?{number}")) for number in range(3)]
+        while not paused:  # noqa: ASYNC110  # the signal is what is waited for
+            await asyncio.sleep(0.01)
+        assert site.runtime.proxies.next_available_in("instagram") > 500
+        await proxy.set_mode(Mode.OK)
+        assert [answer.status for answer in await asyncio.gather(*waiting)] == [200] * 3
+        assert paused == ["instagram"]
+        (told,) = [record.getMessage() for record in caplog.records if record.message.startswith("no_egress ")]
+        assert "the next is tried in 2 s; the site is paused and goes on by itself when one is back" in told
+
+
+async def test_warm_ups_alone_tell_that_all_proxies_fail(drive):
+    """A first rest is short; that no proxy has an answer is told long before the last one is dead."""
+    environment = {"NO_EGRESS_PATIENCE": "20", "PROXY_COOLDOWN": "60", "FRONTIER": "memory"}
+    pool = {"pool": {"max_total": 2}}
+    app = lambda _: text("token: 1\n")  # noqa: E731
+    async with drive(app, proxies=1, proxy="required", environment=environment, **pool) as site:
+        site.runtime.exits._pause.short = 0.0
+        paused = await opened(site, no_egress)
+        await site.proxies[0].set_mode(Mode.DEAD)
+        warmer = PoolWarmer(site.crawler, site.runtime)
+        warming = asyncio.create_task(warmer.warm("main"))
+        while not paused:  # noqa: ASYNC110  # as above
+            await asyncio.sleep(0.01)
+        await site.proxies[0].set_mode(Mode.OK)
+        assert await warming is not None
+        assert (paused, stats(site, "no_egress")) == (["instagram"], {"": 1})
+
+
+@pytest.mark.parametrize("watched", [True, False])
+async def test_the_alert_says_what_becomes_of_the_site(drive, caplog, tmp_path, watched):
+    listed = tmp_path / "proxies.txt"
+    listed.write_text("http://ada:Zq9@127.0.0.1:9\n")
+    told = {"PROXIES": f"@{listed}"} if watched else {}
+    environment = {"NO_EGRESS_PATIENCE": "0.1", "FRONTIER": "memory", **told}
+    async with drive(proxies=1, proxy="required", environment=environment) as site:
+        (proxy,) = site.runtime.proxies
+        site.runtime.exits.report(proxy, ProxyResult.AUTH_FAILED)
+        assert not site.runtime.exits.ask()
+    (told,) = [record.getMessage() for record in caplog.records if record.message.startswith("no_egress ")]
+    assert "goes on by itself" not in told
+    assert ("until the proxy file is changed" in told) == watched
+    assert ("start again" in told) != watched
 
 
 async def test_after_the_patience_the_crawl_ends(drive):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,8 +12,9 @@ from scrapy import signals
 
 from fetchworker.contracts import Call, Fetch, Paged, Parsed
 from fetchworker.demo.lab import lab_app, redirect, text
+from fetchworker.demo.proxy import Mode
 from fetchworker.download.wire import WIRE
-from fetchworker.errors import BrokenChainError, SessionBusyError, SessionError, SessionExhaustedError
+from fetchworker.errors import BrokenChainError, SessionBusyError, SessionExhaustedError
 from fetchworker.items import Page, Post
 from fetchworker.middlewares.poolwarm import pause_after
 from fetchworker.sessions.poolkeys import jar_of
@@ -141,9 +143,12 @@ async def test_a_session_of_a_newer_version_is_left_to_it(drive):
         first = session_of(await site.get("/echo")).id
         site.store._records[f"fw:session:{{instagram}}:{first}"][1][b"v"] = b"99"
         site.runtime._sessions._entries.clear()
-        with pytest.raises(SessionError, match="format 99"):
-            await site.get("/echo")
-        assert await states(site) == ["idle"]
+        others = {session_of(await site.get(f"/echo?{n}")).id for n in range(3)}
+        assert len(others) == 1
+        assert first not in others
+        assert await states(site) == ["idle", "idle"], "it is there for those who can read it"
+        assert stat(site, "newer") == 1, "told once, and not leased again"
+        assert site.store._records[f"fw:session:{{instagram}}:{first}"][1][b"v"] == b"99"
 
 
 async def test_a_scope_keeps_its_session_until_it_ends(drive):
@@ -221,6 +226,82 @@ async def test_a_session_whose_exit_is_gone_is_dropped_and_its_exit_never_change
         assert second.id != first.id
         assert second.proxy_id not in (None, first.proxy_id)
         assert [one.id for one in await standings(site)] == [second.id]
+
+
+SLOW_REST = {"PROXY_COOLDOWN": "60"}
+
+
+async def test_a_session_waits_for_its_exit_without_blame_and_the_request_has_another(drive):
+    pool = {**POOL, "max_total": 1, "max_idle": 1, "quarantine": 1000}
+    async with drive(pool=pool, proxies=2, proxy="required", environment=SLOW_REST) as site:
+        first = session_of(await site.get("/echo"))
+        site.runtime.proxies.report(first.proxy_id, "instagram", "transport_failure")
+        second = session_of(await site.get("/echo"))
+        assert second.proxy_id != first.proxy_id
+        found = {one.id: one for one in await standings(site)}
+        waits = found[first.id]
+        assert (waits.state, waits.blocks, waits.score) == ("waiting", 0, 1000)
+        assert 0 < waits.until - waits.reason_at <= 5, "as long as its exit rests"
+        assert found[second.id].state == "idle"
+        assert stat(site, "waited") == 1
+        assert stat(site, "quarantined") == stat(site, "exhausted") == 0
+
+
+async def test_more_sessions_than_few_may_wait_for_one_exit(drive):
+    """Each of them is put aside, however many there are, and the request goes by another exit."""
+    pool = {**POOL, "max_total": 14, "max_idle": 14}
+    async with drive(pool=pool, proxies=2, proxy="required", environment=SLOW_REST) as site:
+        bad, good = (proxy.id for proxy in site.runtime.proxies)
+        site.runtime.proxies.report(good, "instagram", "transport_failure")
+        await asyncio.gather(*(site.get(f"/slow?seconds=0.2&n={n}") for n in range(14)))
+        site.runtime.proxies.reload(list(site.runtime.proxies))
+        site.runtime.proxies._health.clear()
+        site.runtime.proxies.report(bad, "instagram", "transport_failure")
+        assert session_of(await site.get("/echo")).proxy_id == good
+        assert await states(site) == ["idle", *["waiting"] * 14]
+
+
+async def test_an_exit_that_fails_under_a_request_is_not_its_sessions_fault(drive):
+    pool = {**POOL, "max_total": 1, "max_idle": 1}
+    async with drive(pool=pool, proxies=2, proxy="required", environment=SLOW_REST) as site:
+        first = session_of(await site.get("/echo"))
+        (server,) = [proxy for proxy in site.proxies if _id_of(site, proxy) == first.proxy_id]
+        await server.set_mode(Mode.DEAD)
+        second = session_of(await site.get("/echo"))
+        assert second.id != first.id
+        found = {one.id: one for one in await standings(site)}
+        assert (found[first.id].state, found[first.id].blocks, found[first.id].score) == ("waiting", 0, 1000)
+        assert found[second.id].state == "idle"
+
+
+def _id_of(site, server):
+    (proxy,) = [one for one in site.runtime.proxies if one.url.get_secret_value() == server.url]
+    return proxy.id
+
+
+async def test_a_site_without_exits_loses_no_session_and_no_request(drive):
+    """All exits are gone for longer than anybody waits for a session; then all that was asked for comes."""
+    pool = {**POOL, "max_total": 2, "max_idle": 2, "wait": 0.2}
+    async with drive(pool=pool, proxies=2, proxy="required", environment={"PROXY_COOLDOWN": "0.3"}) as site:
+        site.runtime.proxies._policy = replace(site.runtime.proxies._policy, probe=0.3, probe_max=0.3, trial=0.3)
+        before = {session_of(answer).id for answer in await asyncio.gather(*map(site.get, ["/echo?1", "/echo?2"]))}
+        for server in site.proxies:
+            await server.set_mode(Mode.DEAD)
+        asked = [asyncio.create_task(site.get(f"/echo?n={n}")) for n in range(6)]
+
+        async def paused():
+            return site.runtime.exits.paused_for > 0.5
+
+        await until(paused)
+        assert not {one.state for one in await standings(site)} & {"quarantined", "leased"}
+        for server in site.proxies:
+            await server.set_mode(Mode.OK)
+        answers = await asyncio.gather(*asked)
+        assert [answer.status for answer in answers] == [200] * 6
+        assert stat(site, "quarantined") == stat(site, "exhausted") == stat(site, "dropped") == 0
+        found = await standings(site)
+        assert before <= {one.id for one in found}
+        assert {(one.blocks, one.score) for one in found} == {(0, 1000)}
 
 
 async def test_redirects_of_a_scope_stay_with_it(drive):

@@ -322,3 +322,48 @@ def test_what_is_no_file_is_not_watched():
     assert not manager.reload_if_changed()
     with pytest.raises(ProxyConfigError, match="FETCHWORKER_PROXIES entry 1"):
         ProxyManager.from_source("a.example", source="FETCHWORKER_PROXIES")
+
+
+def die(manager, clock, proxy_id):
+    for _ in range(5):
+        clock.now += 100
+        manager.report(proxy_id, "shop", FAILED)
+
+
+def test_a_failed_proxy_can_be_tried_before_its_time(clock):
+    manager = manage(3, clock)
+    first, second, third = picks(manager, "shop", 3)
+    assert not manager.hasten("shop"), "none has failed"
+    for each in (first, second):
+        die(manager, clock, each)
+    manager.report(third, "shop", REFUSED)
+    assert manager.failing()
+    assert (manager.pick("shop"), manager.alive()) == (None, False)
+    assert manager.hasten("shop")
+    assert manager.pick("shop").id == first, "it would have been the next"
+    assert manager.pick("shop") is None, "it is for one request alone"
+    manager.report(first, "shop", FAILED)
+    assert manager.hasten("shop")
+    assert manager.pick("shop").id == second
+    manager.report(second, "shop", OK)
+    assert manager.pick("shop").id == second
+    assert not manager.failing()
+
+
+def test_trying_before_the_time_does_not_prolong_the_rests(clock):
+    manager = manage(1, clock)
+    (only,) = picks(manager, "shop", 1)
+    die(manager, clock, only)
+    for _ in range(9):
+        assert manager.hasten("shop")
+        assert manager.pick("shop").id == only
+        manager.report(only, "shop", FAILED)
+    assert manager.next_available_in("shop") == 1200
+
+
+def test_what_the_site_has_blocked_is_not_tried_before_its_time(clock):
+    manager = manage(1, clock)
+    (only,) = picks(manager, "shop", 1)
+    manager.report(only, "shop", FAILED)
+    manager.report(only, "shop", BLOCKED)
+    assert not manager.hasten("shop")

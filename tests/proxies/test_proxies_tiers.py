@@ -99,6 +99,10 @@ def test_a_tier_that_may_cost_no_more_is_left_out(clock):
     bill.closed.add(BEST)
     assert it.blocked(CHEAP, ()) is None
     assert it.ways() == [CHEAP]
+    bill.closed.add(CHEAP)
+    assert it.ways() == it.ways(BEST) == [], "the first tier may be closed as well"
+    bill.closed.remove(HOME)
+    assert it.ways(BEST) == [HOME], "below, where there is nothing else"
 
 
 @settings(deadline=None)
@@ -141,6 +145,38 @@ def test_a_site_pauses_once_and_one_at_a_time_finds_out(clock):
     assert it.told(ProxyResult.OK)
     assert [it.ask(usable=True) for _ in range(3)] == ["go"] * 3
     assert (it.times, it.lasts) == (1, 0)
+
+
+def test_a_pause_finds_out_now_and_then_though_no_exit_is_due(clock):
+    it = Pause(trial=10, every=30, clock=clock)
+    assert not it.due()
+    it.ask(usable=False)
+    clock.now = 29
+    assert not it.due()
+    clock.now = 30
+    assert [it.due(), it.due()] == [True, False]
+    assert it.ask(usable=True) == "go"
+    clock.now = 60
+    assert it.due(), "nothing was heard of the last one"
+    assert it.ask(usable=True) == "go"
+    it.every, clock.now = 1, 65
+    assert not it.due(), "one at a time"
+
+
+def test_exits_that_all_fail_are_no_short_rest_for_ever(clock):
+    it = Pause(short=10, clock=clock)
+    for clock.now in (0, 9):
+        it.ask(usable=False, serious=False, failing=True)
+        it.told(ProxyResult.TRANSPORT_FAILURE)
+    it.told(ProxyResult.OK)
+    for clock.now in (10, 19):
+        it.ask(usable=False, serious=False, failing=True)
+    assert it.times == 0
+    clock.now = 20
+    it.ask(usable=False, serious=False)
+    assert it.times == 0, "those that the site asked to wait are"
+    it.ask(usable=False, serious=False, failing=True)
+    assert it.times == 1
 
 
 def test_a_short_rest_is_waited_for_without_a_pause(clock):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import signal
+import socket
+import subprocess
+import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx
 import psutil
 import pytest
 
-from tests.service.conftest import LAB
+from fetchworker.service.reloading import run_again
+from tests.service.conftest import LAB, failure
 
 pytestmark = pytest.mark.slow
 
@@ -39,8 +43,9 @@ def test_what_takes_longer_than_the_drain_is_cut(make_service, silent):
         assert silent.came.acquire(timeout=15)
         service.process.send_signal(signal.SIGTERM)
         assert service.process.wait(20) == -signal.SIGTERM
-        with pytest.raises(httpx.HTTPError):
-            call.result().raise_for_status()
+        assert failure(call.result()) == (500, "INTERNAL_ERROR")
+        assert call.result().json()["context"]["reason"] == "ended"
+        assert "Traceback" not in service.log_text()
 
 
 def test_a_second_signal_ends_it_at_once(make_service, silent):
@@ -57,8 +62,11 @@ def test_a_second_signal_ends_it_at_once(make_service, silent):
 
 
 def test_a_port_that_is_taken(make_service, service):
-    with pytest.raises(RuntimeError, match="address already in use"):
-        make_service("--stateless", "--port", service.url.rpartition(":")[2]).__enter__()
+    second = make_service("--stateless", "--port", service.url.rpartition(":")[2])
+    second.entries()
+    refused = second.project.scrapy("serve", *second.arguments)
+    assert refused.returncode == 1
+    assert "address already in use" in refused.stderr
 
 
 def test_many_calls_leave_nothing_behind(make_service, closed_to_robots):
@@ -79,22 +87,54 @@ def test_many_calls_leave_nothing_behind(make_service, closed_to_robots):
         assert fds_after <= fds + 5
 
 
-def test_it_starts_anew_when_a_file_changes(tmp_path):
-    import sys
-    import threading
+# ── --reload ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    from fetchworker.service.reloading import run_again
 
+def _until(seen, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not seen():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("first", "told"), [("time.sleep(60)", ""), ("raise SystemExit(1)", "waiting for a file")], ids=["runs", "failed"]
+)
+def test_it_starts_anew_when_a_file_changes(tmp_path, caplog, first, told):
     source, runs = tmp_path / "part.py", tmp_path / "runs"
     source.write_text("1")
-    script = f"import pathlib, time; p = pathlib.Path({str(runs)!r}); n = len(p.read_text()) if p.exists() else 0;"
-    script += "p.write_text('x' * (n + 1)); time.sleep(0 if n else 60); raise SystemExit(7 if n else 0)"
+    script = f"import pathlib, time; p = pathlib.Path({str(runs)!r}); n = len(p.read_text()) if p.exists() else 0\n"
+    script += f"p.write_text('x' * (n + 1))\nif not n: {first}"
 
     def change() -> None:
-        while not runs.exists() or not runs.read_text():
-            time.sleep(0.01)
+        _until(lambda: runs.exists() and runs.read_text() and told in caplog.text)
         source.write_text("22")
 
     threading.Thread(target=change).start()
-    assert run_again([sys.executable, "-c", script], folder=tmp_path, tick=0.02) == 7
-    assert Path(runs).read_text() == "xx"
+    assert run_again([sys.executable, "-c", script], folder=tmp_path, tick=0.02) == 0
+    assert runs.read_text() == "xx"
+
+
+def test_the_command_serves_starts_anew_and_ends(project):
+    """With a port of its choice, over a sites file that is wrong for a while, until it is told to end."""
+    project.sites()
+    sites = project.folder / "sites.yaml"
+    right = sites.read_text()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    watcher = project.start("serve", "--reload", "--stateless", "--port", str(port), stdout=subprocess.PIPE)
+    try:
+        assert watcher.stdout.readline() == f"serving at http://127.0.0.1:{port}\n".encode()
+        child = psutil.Process(watcher.pid).children()[0]
+        sites.write_text("{")
+        _until(lambda: b"waiting for a file to change" in watcher.stderr.readline())
+        sites.write_text(right)
+        assert watcher.stdout.readline() == f"serving at http://127.0.0.1:{port}\n".encode()
+        assert not child.is_running()
+        child = psutil.Process(watcher.pid).children()[0]
+        watcher.terminate()
+        assert watcher.wait(30) == 143
+        assert not child.is_running()
+    finally:
+        watcher.kill()
+        watcher.communicate()

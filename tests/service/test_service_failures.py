@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadTimeoutError,
     IgnoreRequest,
+    NotSupported,
+    ResponseDataLossError,
+    UnsupportedURLSchemeError,
 )
 
 from fetchworker.errors import (
@@ -39,9 +43,12 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
         (OutcomeError("transient", "x"), "FETCH_ERROR"),
         (OutcomeError("stale_contract", "x"), "CONTRACT_ERROR"),
         (ProxyExhaustedError("x"), "PROXY_EXHAUSTED"),
-        (RedisUnavailableError("x"), "INTERNAL_ERROR"),
+        (RedisUnavailableError("x"), "REDIS_UNAVAILABLE"),
         (CannotResolveHostError("x"), "FETCH_ERROR"),
         (DownloadTimeoutError("x"), "FETCH_ERROR"),
+        (ResponseDataLossError("x"), "FETCH_ERROR"),
+        (NotSupported("x"), "FETCH_ERROR"),
+        (UnsupportedURLSchemeError("x"), "FETCH_ERROR"),
         (DownloadCancelledError("Received 9 bytes which is larger than download max size (3)"), "PAYLOAD_TOO_LARGE"),
         (IgnoreRequest("<200 /> body (9 B) exceeded DOWNLOAD_MAXSIZE (3 B)"), "PAYLOAD_TOO_LARGE"),
         (IgnoreRequest("Forbidden by robots.txt"), "ROBOTS_DENIED"),
@@ -101,6 +108,20 @@ def test_upstream_blocked_and_rate_limited(service):
     assert failure(limited) == (429, "RATE_LIMITED")
 
 
+def test_a_torn_body_is_no_fault_of_ours(service):
+    for retries in (0, 1):
+        torn = service.fetch(f"{LAB}/truncated", retries=retries)
+        assert failure(torn) == (502, "FETCH_ERROR")
+        told = torn.json()["context"]
+        assert (told["attempts"], told["reason"]) == (retries + 1, "data_loss")
+
+
+def test_a_pause_that_the_site_asks_for_is_passed_on(service):
+    limited = service.fetch(f"{LAB}/429?retry_after=3", retries=0)
+    assert failure(limited) == (429, "RATE_LIMITED")
+    assert (limited.headers["retry-after"], limited.json()["context"]["retry_after"]) == ("3", 3)
+
+
 def test_contract_errors_are_what_the_caller_expected(service):
     found = service.fetch(f"{LAB}/", expect={"marker": "nothing of the kind"})
     assert failure(found) == (502, "CONTRACT_ERROR")
@@ -119,6 +140,16 @@ def test_bodies_that_are_too_large_in_both_directions(service):
         assert failure(client.post("/fetch", content=parts, headers=json)) == (413, "PAYLOAD_TOO_LARGE")
 
 
+async def test_a_client_that_reads_when_it_has_sent_all_reads_why_a_body_is_too_large(service):
+    async with httpx.AsyncClient(base_url=service.url, timeout=30, trust_env=False) as client:
+        for size in (8 * 1024 * 1024 + 1, 20_000_000):
+            headers = {"content-type": "application/json"}
+            assert failure(await client.post("/fetch", content=b" " * size, headers=headers)) == (
+                413,
+                "PAYLOAD_TOO_LARGE",
+            )
+
+
 def test_the_deadline_holds_for_the_whole_call(service):
     response = service.fetch(f"{LAB}/slow?seconds=8", timeout=0.5)
     assert failure(response) == (504, "DEADLINE")
@@ -126,6 +157,14 @@ def test_the_deadline_holds_for_the_whole_call(service):
     assert service.health()["in_flight"] == 0
     too_long = service.fetch(f"{LAB}/", timeout=301)
     assert failure(too_long) == (400, "VALIDATION_ERROR")
+
+
+def test_a_call_whose_time_is_over_tells_how_its_last_try_ended(service):
+    """The site asks for a pause that is longer than the call."""
+    response = service.fetch(f"{LAB}/429?retry_after=2", retries=5, timeout=1, site="walmart")
+    assert failure(response) == (504, "DEADLINE")
+    context = response.json()["context"]
+    assert (context["outcome"], context["status"], context["attempts"]) == ("rate_limited", 429, 1)
 
 
 @pytest.mark.parametrize(

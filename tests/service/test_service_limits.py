@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from fetchworker.config import Environment
 from fetchworker.demo.log import read_log
+from fetchworker.demo.redis import RedisServer
 from fetchworker.errors import ConfigError
 from fetchworker.service.callers import hash_of, load_keys, new_key
 from tests.service.conftest import KEYS, LAB, failure
@@ -43,6 +44,7 @@ def hanging(limited, url: str) -> socket.socket:
 
 def test_a_key_is_needed_and_opens_what_it_is_for(limited):
     assert failure(limited.fetch(f"{LAB}/")) == (401, "UNAUTHENTICATED")
+    assert limited.fetch(f"{LAB}/").json()["message"] == "an API key is needed, as a bearer token or in x-api-key"
     assert limited.fetch(f"{LAB}/").headers["www-authenticate"] == "Bearer"
     assert failure(limited.fetch(f"{LAB}/", headers_={"x-api-key": "fwk_wrong"})) == (401, "UNAUTHENTICATED")
     assert failure(limited.fetch(f"{LAB}/", headers_={"x-api-key": KEYS["sites"]})) == (403, "FORBIDDEN")
@@ -111,11 +113,40 @@ def test_keys_from_a_file(tmp_path):
 
 def test_without_redis_stateless_fetches_go_on(limited):
     assert call(limited).json()["proxy"] is None
-    told = limited.health()["degraded"]
-    assert [one["part"] for one in told] == ["limit"]
-    assert "50 requests" in told[0]["told"]
-    told = failure(call(limited, session_id="needs-redis"))
-    assert told == (500, "INTERNAL_ERROR")
+    told = {one["part"]: one["told"] for one in limited.health()["degraded"]}
+    assert "50 requests" in told["limit"]
+    assert "sessions with a name" in told["redis"]
+
+
+def test_without_redis_what_needs_it_says_so_and_names_no_place(make_service):
+    """At once, and not at the end of the call's time; with the patience that crawls have."""
+    made = make_service("--stateless", FETCHWORKER_REDIS_URL="redis://127.0.0.1:1/0")
+    with made as service, service.client() as client:
+        found = [service.fetch(f"{LAB}/", session_id="a", timeout=20), client.get("/sessions/a")]
+        found += [client.delete("/sessions/a"), client.post("/sessions/a/refresh")]
+        for response in found:
+            assert failure(response) == (503, "REDIS_UNAVAILABLE")
+            assert "127.0.0.1" not in response.text
+        assert "127.0.0.1:1" in service.log_text()
+        assert [one["part"] for one in service.health()["degraded"]] == ["redis"]
+
+
+def test_a_redis_that_goes_away_is_told_and_missed(make_service):
+    redis = RedisServer()
+    with redis, make_service(FETCHWORKER_REDIS_URL=redis.url) as service, service.client() as client:
+        assert service.fetch(f"{LAB}/", session_id="a").status_code == 200
+        assert service.health()["degraded"] == []
+        redis.kill()
+        service.until(lambda health: [one["part"] for one in health["degraded"]] == ["redis"])
+        found = [service.fetch(f"{LAB}/", session_id="a"), client.get("/sessions/a")]
+        found += [
+            service.fetch(f"{LAB}/", headers_={"idempotency-key": "k"}),
+            client.post("/pool/fetch/lease", json={}),
+        ]
+        for response in found:
+            assert failure(response) == (503, "REDIS_UNAVAILABLE")
+            assert "127.0.0.1" not in response.text
+        assert service.fetch(f"{LAB}/").status_code == 200
 
 
 def test_a_required_proxy_that_is_not_there(limited):
@@ -207,19 +238,90 @@ def test_who_does_not_come_to_the_point_is_cut(limited, sent):
         assert answer.startswith(b"HTTP/1.1 408 ")
 
 
-def test_headers_that_are_too_large(limited):
-    port = int(limited.url.rpartition(":")[2])
+def raw(serving, *parts: bytes) -> bytes:
+    """All that comes back for these bytes; a reset fails."""
+    port = int(serving.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=15) as one:
-        one.sendall(b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n")
+        for part in parts:
+            one.sendall(part)
         answer = b""
-        with suppress(ConnectionError):
-            for _ in range(100):
-                one.sendall(b"x-long: " + b"a" * 2000 + b"\r\n")
+        while part := one.recv(65536):
+            answer += part
+    return answer
+
+
+def told(answer: bytes) -> tuple[int, str]:
+    """Status and type of a failure as it came over the wire."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"\r\ncontent-type: application/json\r\n" in head
+    assert b"\r\nx-request-id: " in head
+    assert b"\r\nx-trace-id: " in head
+    return int(head.split()[1]), json.loads(body)["type"]
+
+
+@pytest.mark.parametrize("size", [66_000, 130_000, 400_000])
+@pytest.mark.parametrize("ended", [True, False])
+def test_headers_that_are_too_large(limited, size, ended):
+    parts = [b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nx-long: ", b"a" * size, b"\r\n\r\n" if ended else b""]
+    assert told(raw(limited, b"".join(parts))) == (431, "HEADERS_TOO_LARGE")
+    assert limited.get("/health").status_code == 200
+
+
+def test_headers_may_have_so_many_bytes(limited):
+    assert limited.get("/health", headers={"x-long": "a" * 60_000}).status_code == 200
+    with limited.client() as client:  # each request has its own
+        assert {client.get("/health", headers={"x-long": "a" * 30_000}).status_code for _ in range(4)} == {200}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"FOO / HTTP/1.1\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"POST /fetch HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
+    ids=["method", "tls", "two lengths"],
+)
+def test_what_is_no_http_is_told_so(limited, sent):
+    assert told(raw(limited, sent)) == (400, "VALIDATION_ERROR")
+
+
+# ── clients that take nothing ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def begun(serving, url: str) -> socket.socket:
+    """A call whose client has read the beginning of its answer."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    one.settimeout(20)
+    one.connect(("127.0.0.1", int(serving.url.rpartition(":")[2])))
+    body = json.dumps({"url": url}).encode()
+    head = f"POST /fetch HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {KEYS['all']}\r\n"
+    head += f"content-type: application/json\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+    one.sendall(head.encode() + body)
+    assert one.recv(12) == b"HTTP/1.1 200"
+    return one
+
+
+def test_who_takes_nothing_of_an_answer_is_cut(limited):
+    with begun(limited, f"{LAB}/bytes/9000000") as one:
+        limited.until(lambda health: health["in_flight"] == 0)
+        got = 0
         with suppress(ConnectionError):
             while part := one.recv(65536):
-                answer += part
-    assert answer == b"" or b" 431 " in answer
-    assert limited.get("/health").status_code == 200
+                got += len(part)
+    assert got < 9_000_000
+
+
+def test_a_place_comes_back_when_the_answer_is_taken(make_service):
+    with make_service("--stateless", FETCHWORKER_SERVE_PATIENCE="60") as service:
+        with begun(service, f"{LAB}/bytes/9000000") as one:
+            assert service.health()["in_flight"] == 1
+            while one.recv(1 << 20):
+                pass
+            service.until(lambda health: health["in_flight"] == 0)
+        begun(service, f"{LAB}/bytes/9000000").close()
+        service.until(lambda health: health["in_flight"] == 0)
 
 
 # ── the same call twice ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -70,6 +70,28 @@ def test_a_route_with_a_leased_identity(service):
     assert failure(service.get(f"/linktree/profile?{query}")) == (409, "SESSION_LOST")
 
 
+def test_a_leased_identity_that_is_refused_is_out_of_use(service, site):
+    held = lease(service, site)
+    own = {"site": site, "session_id": held["session_id"], "lease": held["lease"]}
+    assert service.fetch(f"{LAB}/", **own).status_code == 200
+    refused = service.fetch(f"{LAB}/status/403", **own)
+    assert failure(refused) == (503, "UPSTREAM_BLOCKED")
+    assert refused.json()["context"]["attempts"] == 1  # a further one would have another identity
+    assert failure(service.fetch(f"{LAB}/", **own)) == (409, "SESSION_LOST")
+    assert failure(post(service, f"/pool/{site}/release", lease=held["lease"])) == (409, "SESSION_LOST")
+    again = lease(service, site)
+    assert again["session_id"] != held["session_id"]
+    assert post(service, f"/pool/{site}/release", lease=again["lease"]).status_code == 204
+
+
+def test_a_leased_identity_that_meets_a_fault_of_the_site_stays(service, site):
+    held = lease(service, site)
+    own = {"site": site, "session_id": held["session_id"], "lease": held["lease"]}
+    assert failure(service.fetch(f"{LAB}/status/500", retries=1, **own)) == (502, "FETCH_ERROR")
+    assert service.fetch(f"{LAB}/", **own).json()["session_id"] == held["session_id"]
+    assert post(service, f"/pool/{site}/release", lease=held["lease"]).status_code == 204
+
+
 def test_pooled_sessions_need_their_lease(service):
     held = lease(service, "linktree")
     refused = service.fetch(f"{LAB}/", site="linktree", session_id=held["session_id"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fetchworker.errors import ArgumentError, ConfigError, LeaseLostError
 from fetchworker.redis import connect, resolve_redis_url
-from fetchworker.sessions.pool import Lease, PoolBackend, PoolTerms
+from fetchworker.sessions.pool import WAITING, Lease, PoolBackend, PoolTerms
 from fetchworker.sessions.poolkeys import jar_of, new_id
 from fetchworker.sessions.poolmemory import MemoryPool
 from fetchworker.sessions.poolredis import RedisPool
@@ -69,6 +69,55 @@ class PoolConformance:
         mine = (await pool.take("main", "y", fresh="new")).lease
         await passes(31)
         assert (await pool.take("main", "y")).lease.session_id == mine.session_id
+
+    async def test_one_that_waits_for_its_exit_is_not_blamed_and_another_takes_its_place(self, make, passes):
+        pool = make(replace(TERMS, max_total=1, blocks=1))
+        first = (await pool.take("main", "a")).lease
+        assert await pool.rest(first, "its exit is out of use", seconds=50)
+        assert not await pool.rest(first, "once more", seconds=50), "it is held no longer"
+        (one,) = await pool.standings()
+        assert (one.state, one.blocks, one.score, one.reason) == ("waiting", 0, START, "its exit is out of use")
+        assert one.until - one.reason_at == pytest.approx(50)
+        assert (await pool.counts("main")).total == 0
+        second = (await pool.take("main", "a")).lease
+        assert second.session_id != first.session_id
+        await passes(29)
+        await pool.put(second)
+        await passes(29)
+        assert (await pool.take("main", "b")).lease.session_id == second.session_id, "there is no room for the first"
+        await pool.rest((await pool.take("main", "b")).lease, "its exit too", seconds=50)
+        assert (await pool.take("main", "c")).lease.session_id == first.session_id, "whose exit is back"
+
+    async def test_only_so_many_wait_for_exits(self, make):
+        pool = make(replace(TERMS, max_total=2))
+        longest = (await pool.take("main", "a")).lease
+        await pool.rest(longest, "no exit", seconds=100)
+        for _ in range(WAITING - 1):
+            await pool.rest((await pool.take("main", "a")).lease, "no exit", seconds=50)
+        taken = await pool.take("main", "a")
+        assert taken.lease.new
+        assert taken.dropped == (longest.session_id,)
+        assert len(await pool.standings()) == WAITING
+        assert (await pool.totals())["quarantined"] == 0
+
+    async def test_one_that_waits_can_be_dropped(self, make):
+        pool = make(TERMS)
+        lease = (await pool.take("main", "a")).lease
+        await pool.rest(lease, "no exit", seconds=50)
+        assert await pool.quarantine(Lease(lease.session_id, 0), "by hand", seconds=0) == (True, True)
+        assert await pool.standings() == []
+
+    async def test_those_to_be_skipped_are_left_alone_and_take_no_place(self, make):
+        pool = make(replace(TERMS, max_total=1))
+        newer = (await pool.take("main", "a")).lease
+        await pool.put(newer)
+        skip = (newer.session_id, new_id("main"))
+        other = (await pool.take("main", "a", skip=skip)).lease
+        assert other.session_id != newer.session_id
+        assert (await pool.take("main", "b", skip=skip)).lease is None, "one may be, beside it"
+        assert (await pool.take("main", "c")).lease.session_id == newer.session_id, "others can use it"
+        await pool.put(other)
+        assert (await pool.take("main", "d", skip=skip)).lease.session_id == other.session_id
 
     async def test_jars_are_apart(self, make):
         pool = make(replace(TERMS, max_total=1))
@@ -372,7 +421,7 @@ class OnRedis(PoolConformance):
             for zset in [
                 f"{head}:leases",
                 f"{head}:workers",
-                *(f"{head}:{kind}:main" for kind in ("rest", "born", "idle")),
+                *(f"{head}:{kind}:main" for kind in ("rest", "away", "born", "idle")),
             ]:
                 for name, at in await redis.zrange(zset, 0, -1, withscores=True):
                     await redis.zadd(zset, {name: at - seconds * 1e6 * (not zset.endswith("idle:main"))})
@@ -387,6 +436,63 @@ class OnRedis(PoolConformance):
             await asyncio.sleep(0.002)
 
         return later
+
+    # Entries that nobody can read
+
+    @pytest.fixture
+    def spoil(self, clients):
+        async def spoilt(session_id, field, value):
+            redis, key = clients[0], f"fw:pool:{{shop}}:s:{session_id}"
+            if field is None:
+                await redis.delete(key)
+                await redis.set(key, value)
+            else:
+                await redis.hset(key, field, value)
+
+        return spoilt
+
+    @pytest.mark.parametrize(
+        "entry",
+        [("uses", "xx"), ("score", "nan"), ("score", "-1"), ("score", "1001"), ("born", ""), ("used", "1e400"),
+         ("blocks", "x"), ("jar", "other"), ("uses", "9" * 17), (None, "no hash")],
+    )  # fmt: skip
+    @pytest.mark.parametrize("place", ["idle", "resting", "waiting", "lapsed"])
+    async def test_an_entry_that_cannot_be_read_is_dropped_and_told(self, make, spoil, passes, entry, place):
+        pool = make(replace(TERMS, max_total=1, cooldown=5 if place == "resting" else 0))
+        bad = (await pool.take("main", "a")).lease
+        if place == "waiting":
+            await pool.rest(bad, "no exit", seconds=5)
+        elif place != "lapsed":
+            await pool.put(bad)
+        await passes(31)
+        await spoil(bad.session_id, *entry)
+        (told,) = await pool.standings()
+        assert (told.id, told.state) == (bad.session_id, "damaged")
+        taken = await pool.take("main", "b")
+        assert taken.lease.new
+        assert taken.dropped == taken.damaged == (bad.session_id,)
+        assert [one.id for one in await pool.standings()] == [taken.lease.session_id]
+
+    @pytest.mark.parametrize("field", ["uses", "jar", None])
+    async def test_an_entry_that_cannot_be_read_can_be_dropped_by_hand(self, make, spoil, field):
+        pool = make(TERMS)
+        bad = (await pool.take("main", "a")).lease
+        await spoil(bad.session_id, field, "xx")
+        assert await pool.quarantine(Lease(bad.session_id, 0), "by hand", seconds=0) == (True, True)
+        assert await pool.standings() == []
+        assert await pool.quarantine(Lease(bad.session_id, 0), "by hand", seconds=0) == (False, False)
+
+    async def test_counters_that_are_none_begin_again_above_all_that_were(self, make, clients):
+        pool = make(TERMS)
+        first = (await pool.take("main", "a")).lease
+        for field in ("fence", "made", "dropped"):
+            await clients[0].hset("fw:pool:{shop}", field, "xx")
+        assert await pool.totals() == {"made": 0, "dropped": 0, "quarantined": 0, "lapsed": 0}
+        second = (await pool.take("main", "b")).lease
+        assert second.number > first.number
+        await clients[0].hset("fw:pool:{shop}", "fence", "yy")
+        assert (await pool.lock("ada", "c")).lease.number > second.number
+        assert (await pool.totals())["made"] == 1
 
 
 class TestRedisPool(OnRedis):

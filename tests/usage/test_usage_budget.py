@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from fetchworker.config.sizes import parse_size, show_size
 from fetchworker.errors import ConfigError
-from fetchworker.sites import load_sites
+from fetchworker.runtime.allowance import Allowance
+from fetchworker.sites import SiteConfig, load_sites
 from fetchworker.sites.budget import Budget
 from fetchworker.usage import SiteSpending
 from fetchworker.usage.spending import allows
@@ -107,6 +108,27 @@ def test_what_may_not_be_used_is_not_allowed_by_spending_more(spent, more):
         for tier in ("residential", "core_residential"):
             if not allows(budget, spent, tier):
                 assert not allows(budget, {**spent, "-": spent.get("-", 0) + more}, tier)
+
+
+def test_which_tiers_of_a_list_are_left():
+    spent, all_tiers = Counter({"residential": 399}), {"datacenter", "residential", None}
+    spending = SiteSpending("shop", DOWN, lambda: spent)
+
+    def allowance(**entry):
+        return Allowance("shop", SiteConfig(budget=DOWN, **entry), spending, wall=lambda: 86_400 * 20_000 - 90.0)
+
+    assert allowance().of(all_tiers) is None
+    spent["residential"] += 1
+    assert allowance().of(all_tiers) == {"datacenter", None}
+    assert allowance().back_in() == 90
+    assert allowance(proxy="required").used_up({"residential"})
+    assert allowance(proxy="required", proxy_tiers=("residential",)).used_up(all_tiers)
+    assert not allowance(proxy="required").used_up(all_tiers)
+    assert not allowance(proxy="required").used_up(set()), "no list is another fault"
+    assert not allowance(proxy="preferred").used_up({"residential"})
+    stops = Allowance("shop", SiteConfig(budget=STOP), spending)
+    spent["residential"] += 5000
+    assert stops.allows("residential"), "it ends the crawl and closes no tier"
 
 
 def test_spending_of_a_site():

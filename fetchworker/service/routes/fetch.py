@@ -54,6 +54,7 @@ async def _fetch(service: Service, request: Request, body: FetchBody) -> Any:
         check_name(body.session_id)
     timeout = service.time_for(body.timeout)
     call = service.call(request, site=body.site, operation="fetch", timeout=timeout, session=body.session_id)
-    async with call:
+    async with call as last:
         served, engine = await service.crawlers.get(body.site)
-        return await run_fetch(served, engine, body, call_id=request.scope["state"]["request_id"], timeout=timeout)
+        call_id = request.scope["state"]["request_id"]
+        return await run_fetch(served, engine, body, call_id=call_id, timeout=timeout, last=last)

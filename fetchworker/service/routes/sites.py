@@ -167,9 +167,10 @@ async def _items(
     held: Held | None,
 ) -> AsyncGenerator[Item, None]:
     name = started.call.operation
-    async with service.call(request, site=site, operation=name, timeout=timeout, session=held and held.name):
+    call = service.call(request, site=site, operation=name, timeout=timeout, session=held and held.name)
+    async with call as last:
         served, engine = await service.crawlers.get(site)
-        async with aclosing(run_operation(served, engine, started, held, seconds=timeout)) as items:
+        async with aclosing(run_operation(served, engine, started, held, seconds=timeout, last=last)) as items:
             async for item in items:
                 yield item
 

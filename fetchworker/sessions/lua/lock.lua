@@ -15,7 +15,12 @@ local key, what, owner, token, lease = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[
 local held = redis.call('HMGET', key, 'owner', 'token')
 if what == 'take' then
   if held[1] and held[1] ~= owner then return {0, redis.call('PTTL', key)} end
-  token = redis.call('HINCRBY', KEYS[2], 'fence', 1)
+  token = redis.pcall('HINCRBY', KEYS[2], 'fence', 1)
+  if type(token) ~= 'number' then  -- it is no number: one that is above all that were
+    local time = redis.call('TIME')
+    token = time[1] * 1000000 + time[2]
+    redis.call('HSET', KEYS[2], 'fence', token)
+  end
   redis.call('HSET', key, 'owner', owner, 'token', token)
   redis.call('PEXPIRE', key, lease)
   return {1, token}

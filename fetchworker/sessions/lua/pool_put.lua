@@ -20,18 +20,18 @@ known.score, known.used = judged(known.score, good, bad), now
 redis.call('HSET', of(id), 'score', known.score, 'used', now)
 redis.call('DEL', owned(known.owner))
 local dropped = {}
-local function away(one)
+local function gone(one)
   drop(one, known.jar)
   dropped[#dropped + 1] = one
 end
 
 if (max_uses > 0 and known.uses >= max_uses) or (max_age > 0 and known.born + max_age <= now) then
-  away(id)
+  gone(id)
   return {1, unpack(dropped)}
 end
 free(id, known, prefer)
 if redis.call('ZCARD', idle(known.jar)) + redis.call('ZCARD', rest(known.jar)) > max_idle then
-  away(redis.call('ZRANGE', idle(known.jar), -1, -1)[1])
+  gone(redis.call('ZRANGE', idle(known.jar), -1, -1)[1])
 end
 if cooldown > 0 and redis.call('ZREM', idle(known.jar), id) == 1 then
   redis.call('ZADD', rest(known.jar), now + cooldown, id)

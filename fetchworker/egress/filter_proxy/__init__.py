@@ -1,0 +1,29 @@
+"""A forward proxy on loopback that lets a browser out under the egress policy (extra ``browser``).
+
+::
+
+    async with FilterProxy(policy) as proxy:
+        run = proxy.open_run(upstream=session_proxy, max_bytes=50_000_000, deadline=60)
+        # fetchworker.egress.chromium tells how a browser is started so that this is its only way out
+        browser = launch(args=chromium_arguments(proxy.url), env=chromium_environment(os.environ))
+        ...  # with run.url, run.username and run.password as the context's proxy
+        await run.close()
+
+A browser opens connections of its own, so nothing in it can be trusted to keep a rule. All that it can reach is this
+proxy, and each target is judged here.
+"""
+
+from fetchworker.egress.filter_proxy.outside import Resolve
+from fetchworker.egress.filter_proxy.reasons import PROXY_REASONS
+from fetchworker.egress.filter_proxy.run import Refusal, Run, Upstream
+from fetchworker.egress.filter_proxy.server import FilterProxy, Limits
+
+__all__ = [
+    "PROXY_REASONS",
+    "FilterProxy",
+    "Limits",
+    "Refusal",
+    "Resolve",
+    "Run",
+    "Upstream",
+]
