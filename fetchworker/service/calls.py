@@ -87,6 +87,7 @@ async def run_download(
     call_id: str,
     timeout: float,  # noqa: ASYNC109  # as above
     max_bytes: int,
+    last: dict[str, Any],
 ) -> bytes:
     """The bytes at an address, by the same path as :func:`run_fetch`.
 
@@ -99,7 +100,7 @@ async def run_download(
     request = _fetch_request(served, body, body.params(), call_id=call_id, timeout=timeout)
     request.meta["download_maxsize"] = max_bytes  # the documents' own cap, whatever the site's is
     async with session_of(served.runtime, None, seconds=timeout) as meta:
-        request.meta.update(meta)
+        request.meta.update(meta, **{LAST: last})
         response = await engine.download_async(request)
     return response.body
 

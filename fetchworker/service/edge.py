@@ -158,7 +158,7 @@ class Edge:
         Many clients read the answer when they have sent everything, and a connection that is closed with bytes unread
         is reset, with the answer.
         """
-        left = self._body_max * _LINGER
+        left = max(self._body_max, self._form_max) * _LINGER
         with suppress(TimeoutError):
             async with asyncio.timeout(self._patience):
                 while left > 0:

@@ -102,25 +102,17 @@ async def _answer(
     timeout: float,  # noqa: ASYNC109  # the whole call's
     progress: Progress,
 ) -> Response:
-    async with service.call(request, site=DEFAULT, operation="documents", timeout=timeout):
+    async with service.call(request, site=DEFAULT, operation="documents", timeout=timeout) as last:
         reader = await service.documents.get()
         content = asked.content
         if content is None:
-            content = await _downloaded(service, request, str(asked.name), timeout, reader.settings.caps.bytes)
+            served, engine = await service.crawlers.get(DEFAULT)
+            call_id, most = request.scope["state"]["request_id"], reader.settings.caps.bytes
+            content = await run_download(
+                served, engine, str(asked.name), call_id=call_id, timeout=timeout, max_bytes=most, last=last
+            )
         found = await reader.examine(content, kind=asked.options.kind, progress=progress)
         return json_response([one.to_json(asked.name) for one in found])
-
-
-async def _downloaded(
-    service: Service,
-    request: Request,
-    url: str,
-    timeout: float,  # noqa: ASYNC109  # as above
-    most: int,
-) -> bytes:
-    served, engine = await service.crawlers.get(DEFAULT)
-    call_id = request.scope["state"]["request_id"]
-    return await run_download(served, engine, url, call_id=call_id, timeout=timeout, max_bytes=most)
 
 
 def _takes() -> dict[str, Any]:
