@@ -182,5 +182,5 @@ class TestWords:
     def test_types_of_failures(self, pages):
         documented = {words(row[0])[0] for row in pages["docs/exports.md"].rows("type", "what happened")}
         others = {"PROXY_EXHAUSTED", "EGRESS_DENIED", "ROBOTS_DENIED", "CONFIG_ERROR", "UNFINISHED", "INTERNAL_ERROR"}
-        others |= {"SESSION_EXHAUSTED", "SESSION_BUSY"}
+        others |= {"SESSION_EXHAUSTED", "SESSION_BUSY", "SESSION_NEWER"}
         assert documented == set(OUTCOME_ERROR_TYPES.values()) | others
