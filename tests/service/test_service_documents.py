@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -47,13 +48,20 @@ class _Files(BaseHTTPRequestHandler):
         """Nobody reads it."""
 
 
-@pytest.fixture(scope="module")
-def files() -> Iterator[str]:
+@contextmanager
+def serving_files() -> Iterator[str]:
+    """The address of a site with an invoice."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Files)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="module")
+def files() -> Iterator[str]:
+    with serving_files() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
