@@ -164,7 +164,7 @@ def _record(line: str) -> dict[str, Any]:
 
 
 #: what stays after a crawl, but for sessions that are in use still
-KEPT, LEASED = ("fw:pool:", "fw:session:"), ":leases"
+KEPT, LEASED, USED = ("fw:pool:", "fw:session:"), ":leases", ":usage}:"
 
 
 def left_in_redis(client: Any) -> tuple[dict[str, int], dict[str, int]]:
@@ -175,6 +175,11 @@ def left_in_redis(client: Any) -> tuple[dict[str, int], dict[str, int]]:
         kind = client.type(key).decode()
         if key.endswith(":counts"):
             counts = {name.decode(): int(count) for name, count in client.hgetall(key).items()}
-        elif kind in sizes and not key.endswith(NO_WORK) and (not key.startswith(KEPT) or key.endswith(LEASED)):
+        elif (
+            kind in sizes
+            and USED not in key
+            and not key.endswith(NO_WORK)
+            and (not key.startswith(KEPT) or key.endswith(LEASED))
+        ):
             left[key] = int(sizes[kind](key))
     return left, counts

@@ -54,6 +54,13 @@ def calls() -> Any:
 
 
 @pytest.fixture(autouse=True)
+def _no_project_stays() -> Iterator[None]:
+    """Scrapy leaves the name of the project's settings in the environment; other projects' commands would take it."""
+    yield
+    os.environ.pop("SCRAPY_SETTINGS_MODULE", None)
+
+
+@pytest.fixture(autouse=True)
 def _no_redis_stays() -> Iterator[None]:
     """A Redis that code in this process started goes with its test: it would outlive the tests."""
     yield

@@ -83,12 +83,14 @@ def translate(
     """
     if connect_code == PROXY_AUTHENTICATION_REQUIRED:
         return proxy_auth_error()
+    text = f"{reason or 'transfer failed'} (curl {code}) for {url}"
     if code == OPERATION_TIMEDOUT:
         return DownloadTimeoutError(f"Getting {url} took longer than {timeout} seconds.")
     if proxied and socks in SOCKS_AUTH_CODES:
         told = "the proxy refused the credentials (SOCKS5): correct its entry in the proxy list"
-        return ProxyAuthError(told, outcome="proxy_auth")
-    text = f"{reason or 'transfer failed'} (curl {code}) for {url}"
+        refusal = ProxyAuthError(told, outcome="proxy_auth")
+        refusal.__cause__ = DownloadConnectionRefusedError(text)  # what Scrapy would have said
+        return refusal
     error: Exception = _CLASSES.get(code, DownloadFailedError)(text)
     if proxied and code == SSL_CONNECT_ERROR:
         # the tunnel stood and no TLS came through it: nearly always a gateway whose exit is gone

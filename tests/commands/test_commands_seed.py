@@ -191,7 +191,8 @@ def test_a_spider_of_scrapy_redis_names_its_key_itself(endpoint, queue, tmp_path
     (tmp_path / "theirs" / "settings.py").write_text(f"{settings}REDIS_URL = {endpoint.url.get_secret_value()!r}\n")
     spider = "from scrapy_redis.spiders import RedisSpider\nclass Mine(RedisSpider):\n"
     (tmp_path / "theirs" / "spiders.py").write_text(f"{spider}    name = 'mine'\n    redis_key = '%(name)s:todo'\n")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("FETCHWORKER_", "REDIS_URL"))}
+    ours = ("FETCHWORKER_", "REDIS_URL", "SCRAPY_")  # what looks for a project leaves its name in the environment
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
     def run(*arguments: str):
         command = [sys.executable, "-m", "scrapy", *arguments]

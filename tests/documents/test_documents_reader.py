@@ -68,15 +68,15 @@ async def test_a_file_that_cannot_be_read_leaves_the_worker_as_it_was(settings_o
 
 async def test_a_worker_that_dies_fails_its_document_alone(settings_of, receipt_of, invoice_pdf):
     async with DocumentReader(settings_of()) as reader:
-        lost = asyncio.create_task(reader.read(receipt_of()))
-        waits = asyncio.create_task(reader.read(invoice_pdf))
+        both = asyncio.gather(reader.read(receipt_of()), reader.read(invoice_pdf), return_exceptions=True)
         await until(lambda: reader.workers[0].pid)
         os.kill(reader.workers[0].pid, signal.SIGKILL)
-        with pytest.raises(DocumentError, match="signal 9") as caught:
-            await lost
-        assert caught.value.reason == "engine"
-        (reading,) = await waits
-        assert values(reading)["total"] == "108.00"
+        found = await both
+    (lost,) = [one for one in found if isinstance(one, DocumentError)]  # whichever of them it was that the worker had
+    assert "signal 9" in lost.message
+    assert lost.reason == "engine"
+    ((reading,),) = [one for one in found if not isinstance(one, DocumentError)]
+    assert values(reading)["total"] == ("7.50" if found[1] is lost else "108.00")
 
 
 async def test_a_deadline_ends_the_work_and_not_the_reader(settings_of, receipt_of, invoice_pdf):
