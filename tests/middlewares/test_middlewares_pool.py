@@ -329,7 +329,8 @@ async def test_a_site_without_exits_loses_no_session_and_no_request(drive):
             return site.runtime.exits.paused_for > 0.5
 
         await until(paused)
-        assert not {one.state for one in await standings(site)} & {"quarantined", "leased"}
+        # one may be leased: by whom the way is tried
+        assert "quarantined" not in {one.state for one in await standings(site)}
         for server in site.proxies:
             await server.set_mode(Mode.OK)
         answers = await asyncio.gather(*asked)
