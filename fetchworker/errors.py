@@ -28,6 +28,7 @@
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
     │   └── RefusedError            the database works, and will not take these values
+    ├── PlatformError               a node that runs jobs cannot be asked (NODE_UNAVAILABLE)
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
     ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
     └── OutcomeError                the last try ended, and not with ``ok``
@@ -229,6 +230,12 @@ class StorageError(FetchworkerError):
 
 class RefusedError(StorageError):
     """The database works and will not take these values."""
+
+
+class PlatformError(FetchworkerError):
+    """A node that runs jobs cannot be asked, or does not take one now."""
+
+    type = "NODE_UNAVAILABLE"
 
 
 class DocumentError(FetchworkerError):
