@@ -27,7 +27,8 @@
     ├── BilledUsageError            a provider of proxies does not tell what it billed
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
-    │   └── RefusedError            the database works, and will not take these values
+    │   ├── RefusedError            the database works, and will not take these values
+    │   └── ArtifactError           an artifact cannot be kept or read (ARTIFACT_ERROR)
     ├── PlatformError               a node that runs jobs cannot be asked (NODE_UNAVAILABLE)
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
     ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
@@ -230,6 +231,12 @@ class StorageError(FetchworkerError):
 
 class RefusedError(StorageError):
     """The database works and will not take these values."""
+
+
+class ArtifactError(StorageError):
+    """An artifact cannot be kept or read; what it was made of goes on. ``context["reason"]`` is ``too_big`` or none."""
+
+    type = "ARTIFACT_ERROR"
 
 
 class PlatformError(FetchworkerError):

@@ -35,6 +35,7 @@ _PROXIES_FILE = f"{PREFIX}PROXIES_FILE"
 _HOST_MAP = f"{PREFIX}HOST_MAP"
 _DATABASE = f"{PREFIX}DATABASE_URL"
 _MEDIA = f"{PREFIX}MEDIA_STORE"
+_ARTIFACTS = f"{PREFIX}ARTIFACTS_STORE"
 _KEYS = (f"{PREFIX}META_ACCESS_TOKEN", f"{PREFIX}EVOMI_API_KEY", f"{PREFIX}DECODO_API_KEY")
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
@@ -43,7 +44,7 @@ _FIELDS = {PREFIX + f.upper(): f for f in sorted(Environment.model_fields, key=S
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
 _HIDDEN = frozenset(
     {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}
-    | {"serve_keys"}
+    | {"serve_keys", "artifacts_store"}
     | {"host_map", "egress_allow", "egress_ports"}
 )
 
@@ -188,5 +189,5 @@ def _secrets_shown(over: Mapping[str, str]) -> list[tuple[str, str]]:
     if not over.get(_PROXIES, "@").startswith("@"):
         faults.append((_PROXIES, f"{why}, or name a file with -s {_PROXIES_FILE}=proxies.txt"))
     faults += [(name, why) for name in _KEYS if name in over]
-    urls = [name for name in (_REDIS, PLAIN_REDIS_URL, _DATABASE, _MEDIA) if passwords(over.get(name, ""))]
+    urls = [name for name in (_REDIS, PLAIN_REDIS_URL, _DATABASE, _MEDIA, _ARTIFACTS) if passwords(over.get(name, ""))]
     return faults + [(name, f"with a password {why}") for name in urls]
