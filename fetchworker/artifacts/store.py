@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from fetchworker.artifacts.files import open_files
 from fetchworker.artifacts.index import FileIndex, TableIndex
-from fetchworker.artifacts.model import Artifact, ArtifactContext, Filters, instant_of, new_id
+from fetchworker.artifacts.model import Artifact, ArtifactContext, Filters, instant_of, is_id, new_id
 from fetchworker.artifacts.redact import redacted
 from fetchworker.config.sizes import show_size
 from fetchworker.db import default_url, place_of
 from fetchworker.errors import ArtifactError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, Iterable, Iterator
     from pathlib import Path
 
     from fetchworker.artifacts.files import Files
@@ -172,7 +172,7 @@ class ArtifactStore:
         Raises:
             StorageError: the place or the database does not answer.
         """
-        artifact = await self._index.get(id_)
+        artifact = await self._index.get(id_) if is_id(id_) else None
         return artifact if artifact is not None and not _over(artifact) else None
 
     async def list(
@@ -191,7 +191,7 @@ class ArtifactStore:
         found = await self._index.page(filters or Filters(), before=before, limit=limit)
         return [artifact for artifact in found if not _over(artifact)]
 
-    async def open(self, artifact: Artifact) -> AsyncIterator[bytes]:
+    async def open(self, artifact: Artifact) -> AsyncGenerator[bytes, None]:
         """The bytes, part by part.
 
         Raises:
@@ -212,7 +212,7 @@ class ArtifactStore:
         Raises:
             StorageError: as above.
         """
-        artifact = await self._index.get(id_)
+        artifact = await self._index.get(id_) if is_id(id_) else None
         if artifact is None or not await self._index.remove(id_):
             return False
         if not await self._index.entries(artifact.sha256):

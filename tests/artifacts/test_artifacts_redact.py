@@ -69,9 +69,9 @@ def test_a_page_of_any_encoding_is_itself_otherwise(encoding):
 
 def test_what_is_no_secret_stays():
     kept = (
-        '<input type="text" name="q" value="shoes"><meta name="author" content="Ann Author">'
-        "<p>Token rings: a history. Keys: many. outside:1</p><a href='https://site.example/a?page=2'>"
-    ).encode()
+        b'<input type="text" name="q" value="shoes"><meta name="author" content="Ann Author">'
+        b"<p>Token rings: a history. Keys: many. outside:1</p><a href='https://site.example/a?page=2'>"
+    )
     assert page(kept) == kept
     binary = b"\x00\x01token=0123456789"
     assert redacted("screenshot", binary) == binary
@@ -199,9 +199,10 @@ def test_a_warc_is_read_by_its_library():
     file.add(Exchange("https://site.example", "GET", []))
     assert file.records == 2
     assert b"abcdef123456" not in made.getvalue()
-    records = []
-    for record in ArchiveIterator(io.BytesIO(made.getvalue()), check_digests="raise"):
-        records.append((record.rec_type, record.rec_headers, record.http_headers, record.content_stream().read()))
+    records = [
+        (record.rec_type, record.rec_headers, record.http_headers, record.content_stream().read())
+        for record in ArchiveIterator(io.BytesIO(made.getvalue()), check_digests="raise")
+    ]
     assert [kind for kind, *_ in records] == ["warcinfo", "response", "request"]
     _, about, head, body = records[1]
     assert about.get_header("WARC-Target-URI") == "https://site.example/ann?sid=***"
