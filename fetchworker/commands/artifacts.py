@@ -115,9 +115,7 @@ async def _drop(store: ArtifactStore, args: list[str], _: argparse.Namespace) ->
     return await _each(store, args, "drop", lambda artifact: store.drop(artifact.id))
 
 
-async def _each(
-    store: ArtifactStore, ids: list[str], act: str, do: Callable[[Artifact], Awaitable[Any]]
-) -> int:
+async def _each(store: ArtifactStore, ids: list[str], act: str, do: Callable[[Artifact], Awaitable[Any]]) -> int:
     from fetchworker.errors import ArgumentError  # noqa: PLC0415  # as above
 
     if not ids:

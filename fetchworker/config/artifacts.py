@@ -24,11 +24,11 @@ class ArtifactVariables(BaseSettings):
         description="the bytes of all artifacts, above which the oldest go, 0 for no bound",
         examples=["10737418240"],
     )
-    artifacts_ttl: float = Field(
+    artifacts_ttl: int = Field(
         default=2_592_000,
-        gt=0,
+        ge=1,
         le=1 << 34,
-        description="the seconds that an artifact is kept",
+        description="the whole seconds that an artifact is kept",
         examples=["2592000"],
     )
     artifacts_warc: bool = Field(

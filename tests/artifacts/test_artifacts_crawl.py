@@ -160,7 +160,7 @@ def test_wrong_arguments(arguments, told, tmp_path, capsys):
 
 def test_expire_tells_what_is_gone(archive, hosts):
     hosts.page("one")
-    archive.env["FETCHWORKER_ARTIFACTS_TTL"] = "0.001"
+    archive.env["FETCHWORKER_ARTIFACTS_TOTAL_BYTES"] = "1"
     assert archive.scrapy("crawl", "linktree", "-a", "user=one").returncode == 0
     done = archive.scrapy("artifacts", "expire", "--json")
     assert json.loads(done.stdout)["artifacts"] == 1

@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 import time
+from datetime import timedelta
 
 import pytest
 from pydantic import SecretStr
@@ -112,7 +113,8 @@ async def test_what_has_had_its_time_is_gone(stored, monkeypatch):
 
 
 async def test_an_artifact_that_is_over_is_told_to_nobody(stored):
-    store = stored(artifacts_ttl=1e-9)
+    store = stored()
+    store._life = timedelta(0)
     made = await store.put("pdf", b"old", "application/pdf")
     assert await store.get(made.id) is None
     assert await store.list() == []
