@@ -230,6 +230,10 @@ class PageDeniedError(BrowserError, EgressDeniedError):
 
     type = "EGRESS_DENIED"
 
+    def __init__(self, message: str, *, found_by: str, reason: str) -> None:
+        super().__init__("target_policy", message, reason=reason)
+        self.context["layer"] = found_by
+
 
 class ContractError(FetchworkerError):
     """A page judged ``ok`` lacks what its contract promises; ``path`` says what was looked for."""

@@ -40,7 +40,7 @@ class EngineOptions:
     ca_file: str | None = None
     host_map: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
-    launch: tuple[tuple[str, Any], ...] = ()
+    launch: tuple[tuple[str, Any], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class ContextSpec:
         timezone: such as ``Europe/Berlin``; "" for the machine's.
         viewport: width and height in pixels.
         mobile: whether it is a telephone's.
-        cookies: in Playwright's form; set at each use.
+        cookies: in Playwright's form: the context has these and no others then; None leaves them alone.
         verify: whether certificates are verified.
         max_bytes: to and from targets in one use; None for no limit.
         deadline: seconds that one use may take from when the context stands.
@@ -87,7 +87,7 @@ class ContextSpec:
     timezone: str = ""
     viewport: tuple[int, int] = (1366, 768)
     mobile: bool = False
-    cookies: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    cookies: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
     verify: bool = True
     max_bytes: int | None = None
     deadline: float = 60.0

@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.browser.identity import plain_agent
 from fetchworker.browser.place import EnginePlace, kill_group
+from fetchworker.browser.program import VARIABLE
 from fetchworker.browser.watch import EndWatch, group_memory
 from fetchworker.egress.chromium import UNWANTED, chromium_arguments, chromium_environment
-from fetchworker.errors import BrowserError, ConfigError, how_to_install
+from fetchworker.errors import ConfigError, PageFailedError, how_to_install
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
 
     from fetchworker.browser.options import EngineOptions
+    from fetchworker.browser.slot import Slot
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +32,14 @@ _SECRET = ("FETCHWORKER_", "REDIS_")
 _TRUST = Path(__file__).with_name("_trust.py")
 #: seconds that a closing may take before it is done by force
 _GENTLY = 5.0
-_QUIET = ("--disable-dev-shm-usage", "--disable-extensions", "--disable-gpu", "--password-store=basic")
+_VERSION_SECONDS = 30.0
+_VERSION = re.compile(r"(\d+)\.\d+\.\d+\.\d+")
+#: beside what Playwright and the egress policy want: no windows that nobody asked for (the headless shell knows it), one
+#: process for a page and its frames, so that all say the same name, and no sign of being driven
+_OWN = (
+    "--disable-gpu", "--block-new-web-contents", "--disable-site-isolation-trials",
+    "--disable-blink-features=AutomationControlled",
+)  # fmt: skip
 _starting = asyncio.Lock()
 
 
@@ -47,7 +58,7 @@ class Driver:
 
         Raises:
             ConfigError: Playwright is not installed.
-            BrowserError: it does not start.
+            PageFailedError: it does not start.
         """
         try:
             from playwright._impl._driver import compute_driver_executable  # noqa: PLC0415  # 0.3 s to import
@@ -63,7 +74,7 @@ class Driver:
                 async with asyncio.timeout(seconds):
                     playwright = await async_playwright().start()
             except TimeoutError:
-                raise BrowserError("browser_process", f"Playwright's driver did not start in {seconds:g} s") from None
+                raise PageFailedError("browser_process", f"Playwright's driver did not start in {seconds:g} s") from None
             finally:
                 os.environ.pop(_NODE)
                 if before is not None:
@@ -87,37 +98,51 @@ class Chromium:
     """One browser.
 
     Attributes:
+        major: the first part of its version.
         made: how many contexts it has had.
+        slots: those that it has.
         retired: no further context is made in it.
         ended: set when it is gone.
     """
 
     def __init__(self, browser: Browser, pid: int | None) -> None:
         self.browser, self.pid = browser, pid
-        self.made = self.users = 0
+        self.major = int(browser.version.partition(".")[0])
+        self.made = 0
+        self.slots: set[Slot] = set()
         self.retired = False
         self.ended = asyncio.Event()
-        browser.on("disconnected", lambda _: self.ended.set())
-        self._watch = EndWatch(pid, self.ended.set) if pid else None
+        browser.on("disconnected", lambda _: self.end())
+        self._watch = EndWatch(pid, self.end) if pid else None
+
+    def end(self) -> None:
+        """It has ended, or must: what is left of it is killed, and all who use it are told."""
+        if self.ended.is_set():
+            return
+        self.ended.set()
+        kill_group(self.pid)
+        for slot in tuple(self.slots):
+            slot.fail(PageFailedError("browser_process", "the browser ended", died=True))
 
     @classmethod
     async def start(cls, driver: Driver, program: str, options: EngineOptions, proxy_url: str) -> Chromium:
         """Start it.
 
         Raises:
-            BrowserError: it does not start; the message ends with what it said.
+            PageFailedError: it does not start; the message ends with what it said.
         """
         from playwright.async_api import Error  # noqa: PLC0415  # as above
 
         place = driver.place
         command = place.bound("chromium", program, parent=driver.pid or 0)
+        agent = plain_agent(await _major(program))
         root = hasattr(os, "geteuid") and os.geteuid() == 0
         arguments: dict[str, Any] = {
             "chromium_sandbox": not root,
             **dict(options.launch),
             "headless": True,
             "executable_path": command,
-            "args": [*_QUIET, *options.arguments, *chromium_arguments(proxy_url)],
+            "args": [*_OWN, f"--user-agent={agent}", *options.arguments, *chromium_arguments(proxy_url)],
             "env": _environment(place),
             "timeout": options.start * 1000,
         }
@@ -127,17 +152,12 @@ class Chromium:
         except (Error, TimeoutError) as exc:
             kill_group(place.pid("chromium"))
             told = f"Chromium ({program}) does not start: {str(exc).strip()[-600:] or f'{options.start:g} s are over'}"
-            raise BrowserError("browser_process", told) from exc
+            raise PageFailedError("browser_process", told) from exc
         return cls(browser, place.pid("chromium"))
 
     def memory(self) -> int:
         """Bytes that its processes hold."""
         return group_memory(self.pid) if self.pid else 0
-
-    def kill(self) -> None:
-        """End it at once, with all its processes."""
-        kill_group(self.pid)
-        self.ended.set()
 
     async def close(self) -> None:
         """End it; by force if it does not by itself."""
@@ -145,7 +165,7 @@ class Chromium:
             with suppress(Exception):  # whatever a broken browser says
                 async with asyncio.timeout(_GENTLY):
                     await self.browser.close()
-        kill_group(self.pid)
+        self.end()
         if self._watch is not None:
             self._watch.close()
 
@@ -169,6 +189,30 @@ async def trust(place: EnginePlace, ca_file: str) -> None:
     if process.returncode:
         last = (told.decode("utf-8", "replace").strip().splitlines() or ["no reason told"])[-1]
         raise ConfigError(f"FETCHWORKER_CA_FILE: Chromium cannot be made to trust {ca_file}: {last}")
+
+
+async def _major(program: str) -> int:
+    """The first part of a program's version.
+
+    Raises:
+        ConfigError: it tells none.
+    """
+    told = b""
+    with suppress(OSError):
+        process = await asyncio.create_subprocess_exec(program, "--version", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        try:
+            async with asyncio.timeout(_VERSION_SECONDS):
+                told, _ = await process.communicate()
+        except TimeoutError:
+            pass
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+    found = _VERSION.search(told.decode("utf-8", "replace"))
+    if found is None:
+        raise ConfigError(f"{program} --version does not say which Chromium it is; {VARIABLE} may name another one")
+    return int(found[1])
 
 
 def _environment(place: EnginePlace) -> dict[str, str | float | bool]:
