@@ -25,6 +25,8 @@ _T = TypeVar("_T")
 _CLOSING = 5.0
 #: popups of one use; more of them end it
 _POPUPS = 20
+#: seconds in which the end of a browser is heard of, once its pages are gone
+_HEARD = 1.0
 
 
 class BrowserContext:
@@ -92,12 +94,22 @@ class BrowserContext:
                 self.spoil()
                 raise _fresh(error) from None
             return task.result()
-        except BrowserError:
-            raise
+        except BrowserError as exc:
+            raise await self._told(exc) from exc.__cause__
         except Exception as exc:
-            raise (translated(exc) or exc) from exc
+            raise await self._told(exc) from exc
         finally:
             await _ended(task)
+
+    async def _told(self, exc: Exception) -> Exception:
+        """An error of Playwright's as ours; what ended the page may be heard of a moment after its end."""
+        error = exc if isinstance(exc, BrowserError) else translated(exc)
+        if error is None or not error.context.get("gone"):
+            return error or exc
+        self.spoil()
+        doom = self._slot.doom
+        await asyncio.wait((doom,), timeout=_HEARD)
+        return _fresh(doom.result()) if doom.done() else error
 
     @asynccontextmanager
     async def page(self) -> AsyncIterator[Any]:

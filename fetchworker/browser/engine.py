@@ -63,6 +63,7 @@ class BrowserEngine:
         self._slots: list[Slot] = []  # the least recently used first
         self._closing: set[asyncio.Task[None]] = set()
         self._looked = 0.0
+        self._closed = False
 
     @classmethod
     async def of(cls, options: EngineOptions) -> BrowserEngine:
@@ -236,9 +237,11 @@ class BrowserEngine:
         try:
             await slot.close()
         finally:
-            self._slots.remove(slot)
+            if slot in self._slots:
+                self._slots.remove(slot)
             self._changed.set()
-        await self._renew()
+        if not self._closed:
+            await self._renew()
 
     def _later(self, work: Awaitable[None]) -> None:
         task: asyncio.Future[None] = asyncio.ensure_future(work)
@@ -252,6 +255,8 @@ class BrowserEngine:
         from fetchworker.browser.process import Chromium  # noqa: PLC0415  # imports Playwright's parts
 
         async with self._launching:
+            if self._closed:
+                raise PageFailedError("browser_process", "the browser is closed")
             chromium = self._chromium
             if chromium is not None and not chromium.ended.is_set() and not chromium.retired:
                 return chromium
@@ -319,9 +324,10 @@ class BrowserEngine:
 
     async def close(self) -> None:
         """End everything: contexts, browser, driver, proxy, and the folder."""
+        self._closed = True
         for slot in self._slots:
             slot.fail(PageFailedError("browser_process", "the browser is closed"))
-        await asyncio.gather(*(slot.close() for slot in list(self._slots)), return_exceptions=True)
+        await asyncio.gather(*(self._close_slot(slot) for slot in list(self._slots)), return_exceptions=True)
         while self._closing:
             await asyncio.wait(self._closing)
         async with self._launching:

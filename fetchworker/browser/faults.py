@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fetchworker.egress.filter_proxy import Refusal
 
 _CODE = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_PORT = re.compile(r":\d+$")
 _GONE = ("has been closed", "Target closed", "Connection closed", "Browser closed", "crashed")
 
 
@@ -35,7 +36,7 @@ def translated(error: Exception, *, layer: str = "action") -> BrowserError | Non
     if found:
         return PageFailedError("navigation", text, code=found[1])
     if any(word in text for word in _GONE):
-        return PageFailedError("browser_process", text, died=True)
+        return PageFailedError("browser_process", text, gone=True)
     if type(error).__name__ == "TimeoutError":
         return PageTimeoutError(layer, text) if layer == "navigation" else BrowserError(layer, text, timeout=True)
     return PageFailedError(layer, text) if layer == "navigation" else BrowserError(layer, text)
@@ -43,6 +44,6 @@ def translated(error: Exception, *, layer: str = "action") -> BrowserError | Non
 
 def refusal_of(host: str, refusals: Iterable[Refusal]) -> Refusal | None:
     """What the filtering proxy said last about a host."""
-    wanted = host.strip("[]").lower()
-    named = (refusal for refusal in refusals if refusal.target.rpartition(":")[0].strip("[]").lower() == wanted)
-    return next(iter(reversed(list(named))), None)
+    wanted = host.lower()
+    named = [refusal for refusal in refusals if _PORT.sub("", refusal.target).lower() == wanted]
+    return named[-1] if named else None

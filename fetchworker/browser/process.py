@@ -74,7 +74,9 @@ class Driver:
                 async with asyncio.timeout(seconds):
                     playwright = await async_playwright().start()
             except TimeoutError:
-                raise PageFailedError("browser_process", f"Playwright's driver did not start in {seconds:g} s") from None
+                raise PageFailedError(
+                    "browser_process", f"Playwright's driver did not start in {seconds:g} s"
+                ) from None
             finally:
                 os.environ.pop(_NODE)
                 if before is not None:
@@ -199,7 +201,9 @@ async def _major(program: str) -> int:
     """
     told = b""
     with suppress(OSError):
-        process = await asyncio.create_subprocess_exec(program, "--version", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = await asyncio.create_subprocess_exec(
+            program, "--version", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         try:
             async with asyncio.timeout(_VERSION_SECONDS):
                 told, _ = await process.communicate()

@@ -172,7 +172,9 @@ def _identity(
         if profile.sec_ch_ua:
             mobile, platform = profile.sec_ch_ua_mobile or "?0", profile.sec_ch_ua_platform or '"Windows"'
             hints = ClientHints(profile.sec_ch_ua, mobile, platform)
-        wanted = _header(request, "Accept-Language") or language_for(profile, language, proxy.country if proxy else None)
+        wanted = _header(request, "Accept-Language") or language_for(
+            profile, language, proxy.country if proxy else None
+        )
         return profile.user_agent, hints, wanted
     agent = str(own.get("user_agent") or "")
     told = _header(request, "User-Agent") or ""

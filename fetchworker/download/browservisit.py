@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.http import Headers
+from scrapy.http import Headers, TextResponse
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.misc import load_object
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 #: headers of the wire, which say nothing true of what a page has become
 _OF_WIRE = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
 _REASON = "x-fetchworker-reason"
+_EMPTY = frozenset({204, 205})  # a browser stays where it is
 _NAVIGATING = "the page is navigating"
 _HOST = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)", re.IGNORECASE)
 #: seconds until a download has begun, once a navigation has ended as one
@@ -93,6 +94,8 @@ class Visit:
         if found is None and seen.download.done():
             return await self._downloaded(seen)
         try:
+            if found is not None and found.status in _EMPTY:
+                return await self._response(page, found, b"", "utf-8")
             await apply(page, self._methods)
             body, encoding = await self._content(page, found)
         except BrowserError:
@@ -157,6 +160,8 @@ class Visit:
         except Exception as exc:
             if not is_playwright_error(exc):
                 raise
+            if seen.answer is not None and seen.answer.status in _EMPTY:
+                return seen.answer
             if await self._is_download(exc, seen):
                 return None
             raise self._failure(exc, context, seen) from exc
@@ -185,8 +190,9 @@ class Visit:
             found_by = refusal.layer or "url"
             raise PageDeniedError(f"{target} may not be reached ({REASONS[reason]})", found_by=found_by, reason=reason)
         if reason == "upstream_auth":
-            raise ProxyAuthError("the proxy refused the credentials: correct its entry in the proxy list",
-                                 outcome="proxy_auth")
+            raise ProxyAuthError(
+                "the proxy refused the credentials: correct its entry in the proxy list", outcome="proxy_auth"
+            )
         if reason.startswith("upstream"):
             raise ProxyFailedError(f"the proxy did not open the way to {target} ({reason})", outcome="proxy_refused")
         if reason == "byte_cap":
@@ -209,10 +215,11 @@ class Visit:
         if found is not None:
             await self._note(found)
             headers = await _headers(found)
-        made = responsetypes.from_args(headers=headers, url=page.url, body=body)
+        url = found.url if found is not None and found.status in _EMPTY else page.url
+        made = responsetypes.from_args(headers=headers, url=url, body=body)
         status = found.status if found is not None else 200
-        named = {"encoding": encoding} if issubclass(made, _text_class()) else {}
-        return made(url=page.url, status=status, headers=headers, body=body, flags=["playwright"], **named)
+        named = {"encoding": encoding} if issubclass(made, TextResponse) else {}
+        return made(url=url, status=status, headers=headers, body=body, flags=["playwright"], **named)
 
     async def _downloaded(self, seen: Seen) -> Response:
         download = seen.download.result()
@@ -268,9 +275,3 @@ def _encoded(text: str, content_type: str) -> tuple[bytes, str]:
         except (LookupError, UnicodeEncodeError):
             continue
     return text.encode("utf-8", "replace"), "utf-8"
-
-
-def _text_class() -> type:
-    from scrapy.http import TextResponse  # noqa: PLC0415
-
-    return TextResponse

@@ -62,6 +62,4 @@ def chromium_arguments(proxy_url: str) -> list[str]:
 
 def chromium_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without what would lead past the proxy: give it to Playwright's driver and to the browser."""
-    return {
-        name: value for name, value in environment.items() if name not in UNWANTED and name.lower() not in _PROXIES
-    }
+    return {name: value for name, value in environment.items() if name not in UNWANTED and name.lower() not in _PROXIES}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import json
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +14,12 @@ from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
 from fetchworker.browser import BrowserEngine, ContextSpec, EngineOptions
+from fetchworker.browser.watch import EndWatch
 from fetchworker.config.destinations import destinations
 from fetchworker.demo.http1 import Head, read_body, read_head
 from fetchworker.download.browser import BrowserDownloadHandler
 from fetchworker.egress import EgressPolicy
+from fetchworker.tasks import end
 from fetchworker.telemetry.attribution import set_process
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Site:
         self.pages: dict[str, bytes | Callable[[asyncio.StreamWriter, Asked], Awaitable[None]]] = {}
         self.asked: list[Asked] = []
         self.busy = 0
+        self.tasks: set[Any] = set()
         self.came = asyncio.Event()
 
     def url(self, path: str = "/", host: str = "page.example") -> str:
@@ -53,13 +56,16 @@ class Site:
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.busy += 1
+        task = asyncio.current_task()
+        self.tasks.add(task)
         try:
-            with suppress(OSError, asyncio.IncompleteReadError, ValueError):
+            with suppress(OSError, asyncio.IncompleteReadError, ValueError, asyncio.CancelledError):
                 while (head := await read_head(reader)) is not None:
                     body = b"".join([piece async for piece in read_body(reader, head)])
                     await self._answer(Asked(head, body), writer)
         finally:
             self.busy -= 1
+            self.tasks.discard(task)
             writer.close()
 
     async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -89,6 +95,7 @@ async def site(stack) -> Site:
     made = Site()
     server = await asyncio.start_server(made, "127.0.0.1", 0)
     stack.callback(server.close)
+    stack.push_async_callback(lambda: end(*made.tasks))
     made.port = server.sockets[0].getsockname()[1]
     return made
 
@@ -137,8 +144,6 @@ class PageSpider(Spider):
 
 @pytest.fixture
 def environment(shell, names, tmp_path, monkeypatch) -> Iterator[None]:
-    import json
-
     monkeypatch.setenv("FETCHWORKER_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("FETCHWORKER_HOST_MAP", json.dumps(dict(names)))
     monkeypatch.setenv("FETCHWORKER_BROWSER", shell)
@@ -177,13 +182,24 @@ def processes_of(group: int) -> list[int]:
 
 async def gone(*pids: int) -> None:
     """Wait until processes have ended."""
+    for pid in pids:
+        ended = asyncio.Event()
+        EndWatch(pid, ended.set)
+        async with asyncio.timeout(20):
+            await ended.wait()
 
-    def alive(pid: int) -> bool:
-        with suppress(OSError):
-            return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-        return False
 
-    async with asyncio.timeout(20):
-        while any(map(alive, pids)):
-            await asyncio.sleep(0.05)
-    assert not any(map(alive, pids)), os.getpid()
+@pytest.fixture
+def settled() -> Callable[..., Awaitable[None]]:
+    """See that the end of a handler leaves no process, no folder and no connection."""
+
+    async def check(handler: BrowserDownloadHandler, site: Site) -> None:
+        engine = await handler._shared.engine()
+        pid, driver, folder = engine.pid, engine._driver.pid, engine._place.path
+        await handler.close()
+        await gone(pid, driver)
+        assert processes_of(pid) == []
+        assert not folder.exists()
+        assert engine.contexts == 0
+
+    return check
