@@ -20,6 +20,11 @@
     ├── ProxyAuthError              the proxy refused our credentials (407)
     ├── EgressDeniedError           the request would have led where none may go (EGRESS_DENIED)
     │   └── SchemeDeniedError       by its scheme: neither http nor https
+    ├── BrowserError                a page that needed a browser was not had (BROWSER_ERROR); ``layer`` says where
+    │   ├── PageFailedError         its navigation failed, or the browser under it
+    │   ├── PageTimeoutError        its time was over
+    │   ├── PageSizeError           it is larger than it may be
+    │   └── PageDeniedError         it would have led where none may go (EGRESS_DENIED)
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── BrokenChainError            the identity of a chain was refused: the chain begins again
@@ -44,8 +49,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from scrapy.exceptions import (
+    DownloadCancelledError,
     DownloadConnectionRefusedError,
     DownloadFailedError,
+    DownloadTimeoutError,
     IgnoreRequest,
     UnsupportedURLSchemeError,
 )
@@ -187,6 +194,46 @@ class EgressDeniedError(FetchworkerError, IgnoreRequest):
 
 class SchemeDeniedError(EgressDeniedError, UnsupportedURLSchemeError):
     """Neither http nor https: a refusal like the others, and Scrapy's own word for it."""
+
+
+class BrowserError(FetchworkerError):
+    """A page that needed a browser was not had.
+
+    Args:
+        layer: what failed: ``browser_process`` (Chromium, its driver, a place in it), ``navigation``, ``action``,
+            ``assertion``, ``target_policy``, ``deadline`` or ``size``.
+    """
+
+    type = "BROWSER_ERROR"
+
+    def __init__(self, layer: str, message: str, **context: Any) -> None:
+        super().__init__(message, **{"layer": layer, **context})
+        self.layer = layer
+
+
+class PageFailedError(BrowserError, DownloadFailedError):
+    """The navigation failed, or the browser under it: another try may do."""
+
+
+class PageTimeoutError(BrowserError, DownloadTimeoutError):
+    """The page was not done in its time."""
+
+
+class PageSizeError(BrowserError, DownloadCancelledError):
+    """The page, with what belongs to it, is larger than it may be."""
+
+
+class PageDeniedError(BrowserError, EgressDeniedError):
+    """The page would have led where none may go.
+
+    As with every refusal ``context["layer"]`` tells by what it was found out; the attribute is ``target_policy``.
+    """
+
+    type = "EGRESS_DENIED"
+
+    def __init__(self, message: str, *, found_by: str, reason: str) -> None:
+        super().__init__("target_policy", message, reason=reason)
+        self.context["layer"] = found_by
 
 
 class ContractError(FetchworkerError):

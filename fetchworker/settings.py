@@ -59,8 +59,9 @@ ROBOTSTXT_USER_AGENT = "fetchworker"  # the name that robots.txt rules are looke
 # ── 4. The downloader keeps the limits, the handler sends ────────────────────────────────────────────────────────────
 DOWNLOADER = "fetchworker.download.downloader.Downloader"
 DOWNLOAD_HANDLERS = {
-    "http": "fetchworker.download.curl.CurlDownloadHandler",
-    "https": "fetchworker.download.curl.CurlDownloadHandler",
+    # curl's, and for requests with meta["playwright"] the browser (docs/browser.md)
+    "http": "fetchworker.download.browser.BrowserDownloadHandler",
+    "https": "fetchworker.download.browser.BrowserDownloadHandler",
     # a seed must not be able to read local files or to reach other protocols
     "file": None,
     "ftp": None,

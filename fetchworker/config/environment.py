@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringCo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from fetchworker.config.artifacts import ArtifactVariables
+from fetchworker.config.browsing import BrowserVariables
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
 from fetchworker.config.rates import rate
@@ -54,7 +55,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables, ArtifactVariables):
+class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are

@@ -23,6 +23,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from fetchworker.download.charging import ROBOTS, operation_of
 from fetchworker.download.wire import LAST, WIRE, Wire, page_of
 from fetchworker.errors import (
+    BrowserError,
     FetchworkerError,
     OutcomeError,
     ProxyAuthError,
@@ -284,6 +285,8 @@ def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     """A torn body is the site's, a proxy that only times out is as good as dead; hosts of media are of all kinds."""
     if isinstance(exception, TierSpentError):
         return False
+    if isinstance(exception, BrowserError) and exception.layer == "browser_process":
+        return False  # Chromium's fault
     if media:
         return isinstance(exception, ProxyFailedError | ProxyAuthError)
     return not isinstance(exception, ResponseDataLossError)
