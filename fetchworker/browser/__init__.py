@@ -3,9 +3,9 @@
 Nothing of Playwright is imported before the first page.
 """
 
-from fetchworker.browser.context import BrowserContext
+from fetchworker.browser.context import BrowserContext, run_of
 from fetchworker.browser.engine import BrowserEngine
 from fetchworker.pagemethod import PageMethod
 from fetchworker.browser.options import ClientHints, ContextSpec, EngineOptions
 
-__all__ = ["BrowserContext", "BrowserEngine", "ClientHints", "ContextSpec", "EngineOptions", "PageMethod"]
+__all__ = ["BrowserContext", "BrowserEngine", "ClientHints", "ContextSpec", "EngineOptions", "PageMethod", "run_of"]

@@ -43,7 +43,7 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Show the artifacts of the project, write one to a file, drop some, or let all go that have had their time.\n"
+            "Show the artifacts of the project, write one to a file, drop some, or let go of what has had its time.\n"
             "Exit codes: 0 done (also where there is nothing), 1 the store or the database does not answer,\n"
             "2 wrong arguments or configuration, or an artifact that there is not."
         )
@@ -154,20 +154,25 @@ async def _get(store: ArtifactStore, args: list[str], opts: argparse.Namespace) 
 
 async def _to_file(store: ArtifactStore, artifact: Artifact, name: str) -> None:
     """Written aside: what cannot be written whole is not there."""
+    import asyncio  # noqa: PLC0415  # as above
     from pathlib import Path  # noqa: PLC0415  # as above
 
     from fetchworker.errors import ArgumentError  # noqa: PLC0415  # as above
 
+    content = b"".join([part async for part in store.open(artifact)])
     aside = Path(f"{name}.part")
+
+    def write() -> None:
+        try:
+            aside.write_bytes(content)
+            aside.replace(name)
+        finally:
+            aside.unlink(missing_ok=True)
+
     try:
-        with aside.open("wb") as file:
-            async for part in store.open(artifact):
-                file.write(part)
-        aside.replace(name)
+        await asyncio.to_thread(write)
     except OSError as exc:
         raise ArgumentError(f"-o {name}: it cannot be written ({exc.strerror or exc})") from exc
-    finally:
-        aside.unlink(missing_ok=True)
     print(f"{name}: {artifact.size} bytes, {artifact.media_type}")
 
 
