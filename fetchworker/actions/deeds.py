@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.actions.extract import LackingError, extract
-from fetchworker.egress import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 #: header of an answer that is the filtering proxy's own
 REFUSED = "x-fetchworker-reason"
 _STEP, _FAR = 800, 1_000_000
+_INTERRUPTED, _INTERRUPTIONS = "is interrupted by another navigation", 3
 #: seconds between two looks at what is asserted
 _LOOK = 0.1
 
@@ -29,7 +29,7 @@ class AssertionFailedError(Exception):
 
 
 class RefusedError(Exception):
-    """The way led where none may go."""
+    """The answer is the filtering proxy's own; the text is its reason."""
 
 
 class Deeds:
@@ -53,7 +53,7 @@ class Deeds:
         Raises:
             AssertionFailedError: it does not hold.
             LackingError: a required field is not there.
-            RefusedError: it led where none may go.
+            RefusedError: the filtering proxy did not let it through.
             ArtifactError: what it made cannot be kept.
             Exception: Playwright's own.
         """
@@ -64,10 +64,21 @@ class Deeds:
         return self._page.locator(selector).first
 
     async def _goto(self, action: m.Goto) -> dict[str, Any]:
-        found = await self._page.goto(action.url, wait_until=action.wait_until, timeout=_ms(action))
+        found = await self._went(action)
         if found is not None and REFUSED in found.headers:
-            raise RefusedError(REASONS.get(found.headers[REFUSED], found.headers[REFUSED]))
+            raise RefusedError(found.headers[REFUSED])
         return {"url": self._page.url, "status": found.status if found is not None else None}
+
+    async def _went(self, action: m.Goto) -> Any:
+        """Go there; once more where the end of a navigation that failed before came in between."""
+        for _ in range(_INTERRUPTIONS):
+            try:
+                return await self._page.goto(action.url, wait_until=action.wait_until, timeout=_ms(action))
+            except Exception as exc:
+                if _INTERRUPTED not in str(exc):
+                    raise
+                await self._page.wait_for_load_state(timeout=_ms(action))
+        return await self._page.goto(action.url, wait_until=action.wait_until, timeout=_ms(action))
 
     async def _click(self, action: m.Click) -> None:
         await self._found(action.selector).click(button=action.button, click_count=action.count, timeout=_ms(action))

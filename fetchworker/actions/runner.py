@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds beyond an action's own in which Playwright has to say that its time is over
 _BEYOND = 2.0
+#: what the filtering proxy says when a run has had its bytes
+_CAP = "byte_cap"
 #: seconds that a recording or a last picture may take
 _KEEPING = 15.0
 _MEDIA = {"screenshot": "image/png", "html": "text/html; charset=utf-8", "trace": "application/zip",
@@ -179,15 +181,15 @@ def judged(error: Exception, action: Action, refusals: Sequence[Refusal]) -> tup
         case LackingError():
             return "schema", str(error)
         case RefusedError():
-            return "target_policy", str(error)
+            return _refused(str(error))
         case ArtifactError() | StorageError():
             return "artifact", error.message
     navigates = action.type == "goto"
     ours = translated(error, layer="navigation" if navigates else "action")
     if ours is not None and ours.layer == "browser_process":
         return "browser_process", _line(ours.message)
-    if any(refusal.reason == "byte_cap" for refusal in refusals):
-        return "size", "the page, with what belongs to it, has more bytes than it may have"
+    if any(refusal.reason == _CAP for refusal in refusals):
+        return _refused(_CAP)
     refusal = refusal_of(urlsplit(action.url).hostname or "", refusals) if action.type == "goto" else None
     if refusal is not None and refusal.reason in REASONS:
         return "target_policy", f"{refusal.target} may not be reached ({REASONS[refusal.reason]})"
@@ -197,6 +199,14 @@ def judged(error: Exception, action: Action, refusals: Sequence[Refusal]) -> tup
         f"not done in {action.timeout:g} s" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
     )
     return ("navigation" if navigates else "action"), _line(told)
+
+
+def _refused(reason: str) -> tuple[Layer, str]:
+    if reason in REASONS:
+        return "target_policy", REASONS[reason]
+    if reason == _CAP:
+        return "size", "the page, with what belongs to it, has more bytes than it may have"
+    return "navigation", f"the site cannot be reached ({reason})"
 
 
 def _line(text: str) -> str:

@@ -142,6 +142,7 @@ async def test_each_layer_is_told_apart(do, site, kept):
         ("goto", "ok", None), ("extract", "failed", "schema"), ("click", "failed", "action"),
         ("screenshot", "failed", "artifact"),
     ], [one.line() for one in report.actions]  # fmt: skip
+    assert "interrupted" not in report.actions[2].error
     assert report.actions[3].value == {"url": site.url("/"), "status": 200}
     assert report.actions[4].error == "the page has no price"
     assert "\n" not in report.actions[5].error
