@@ -105,7 +105,7 @@ def test_a_page_that_is_refused_is_judged(browsing):
         (f"{LAB}/close", {}, 502, "FETCH_ERROR", None),
     ],
 )
-def test_refusals(browsing, url, more, status, kind, where):
+def test_refusals(browsing, url, more, status, kind, where):  # noqa: PLR0917  # a row of the table
     with browsing.client(headers={"authorization": "Bearer fwk_one"}) as client:
         answer = client.post("/browser/runs", json={"url": url, **more})
     assert failure(answer) == (status, kind), answer.text
