@@ -123,18 +123,20 @@ class TestEnds:
             site.came.clear()
             await site.came.wait()
         pid = engine.pid
+        family = processes_of(pid)
         os.kill(pid, signal.SIGKILL)
         shut.set()
         assert await asyncio.gather(*runs) == ["done"] * 5
         assert (engine.counts["died"], engine.counts["launched"], engine.counts["repeated"]) == (1, 2, 5)
-        await gone(pid)
+        await gone(*family)
         assert processes_of(pid) == []
 
     async def test_the_driver_is_killed(self, engine, within_spec, page):
         await engine.run(within_spec(), visiting(page))
         pid, driver = engine.pid, engine._driver.pid
+        family = processes_of(pid)
         os.kill(driver, signal.SIGKILL)
-        await gone(driver, pid)
+        await gone(driver, *family)
         assert processes_of(pid) == []
         assert await engine.run(within_spec(), visiting(page)) == "here"
         assert engine.counts["launched"] == 2

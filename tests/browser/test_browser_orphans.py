@@ -41,13 +41,14 @@ def owner(shell):
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-async def test_kill_9_of_us(owner, stopped, tmp_path):
+async def test_kill_9_of_us(owner, stopped):
     pid, driver, folder = json.loads(owner.stdout.readline())
+    family = processes_of(pid)
     if stopped:  # a driver that can do nothing more for its browser
         os.kill(driver, signal.SIGSTOP)
     os.kill(owner.pid, signal.SIGKILL)
     owner.wait()
-    await gone(pid, driver)
+    await gone(driver, *family)
     assert processes_of(pid) == []
     sweep()
     assert not os.path.exists(folder)
