@@ -67,9 +67,11 @@ class HeldPages:
                 logger.warning("the spider did not close its page of %s in %g s: it is closed now", url, seconds)
             finally:
                 closed.set()
-                self._held.pop(page, None)
                 charge.add(*context.take_bytes())
-                await stack.aclose()
+                try:
+                    await stack.aclose()
+                finally:
+                    self._held.pop(page, None)
 
         self._held[page] = _Held(context, asyncio.create_task(wait(), name="fetchworker-held-page"), closed)
 
