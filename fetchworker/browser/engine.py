@@ -246,7 +246,7 @@ class BrowserEngine:
     def _later(self, work: Awaitable[None]) -> None:
         task: asyncio.Future[None] = asyncio.ensure_future(work)
         self._closing.add(task)  # type: ignore[arg-type]  # a coroutine's is a task
-        task.add_done_callback(self._closing.discard)  # type: ignore[arg-type]
+        task.add_done_callback(self._closing.discard)
 
     # ── the browser ──────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -34,8 +34,8 @@ _TRUST = Path(__file__).with_name("_trust.py")
 _GENTLY = 5.0
 _VERSION_SECONDS = 30.0
 _VERSION = re.compile(r"(\d+)\.\d+\.\d+\.\d+")
-#: beside what Playwright and the egress policy want: no windows that nobody asked for (the headless shell knows it), one
-#: process for a page and its frames, so that all say the same name, and no sign of being driven
+#: beside what Playwright and the egress policy want: no windows that nobody asked for (the headless shell knows that),
+#: one process for a page and its frames, so that all say the same name, and no sign of being driven
 _OWN = (
     "--disable-gpu", "--block-new-web-contents", "--disable-site-isolation-trials",
     "--disable-blink-features=AutomationControlled",

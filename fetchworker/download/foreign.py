@@ -28,7 +28,8 @@ class ForeignHandlers:
         kept = {scheme: handler for scheme, handler in named.items() if scheme not in theirs}
         settings.set(_NAME, {**ours.DOWNLOAD_HANDLERS, **kept}, priority=settings.getpriority(_NAME) or 0)
         logger.info(
-            "scrapy-playwright's download handler is replaced by fetchworker's, which takes its meta keys (docs/browser.md)"
+            "scrapy-playwright's download handler is replaced by fetchworker's, "
+            "which takes its meta keys (docs/browser.md)"
         )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SPIDER = '''
+SPIDER = """
 import scrapy
 from scrapy_playwright.page import PageMethod
 
@@ -55,7 +55,7 @@ class QuotesSpider(scrapy.Spider):
 
     async def failed(self, failure):
         await failure.request.meta["playwright_page"].close()
-'''
+"""
 
 
 def test_a_spider_of_scrapy_playwrights(project, shell, server_of_pages, tmp_path):
@@ -66,7 +66,8 @@ def test_a_spider_of_scrapy_playwrights(project, shell, server_of_pages, tmp_pat
         "FETCHWORKER_BROWSER": shell,
         "FETCHWORKER_HOST_MAP": json.dumps({f"page.example:{port}": f"127.0.0.1:{port}"}),
     }
-    ended = project.scrapy("runspider", str(spider), "-o", f"{tmp_path}/items.jsonl")
+    off = json.dumps({"fetchworker.pipelines.validate.ValidatePipeline": None})  # their items are no items of ours
+    ended = project.scrapy("runspider", str(spider), "-o", f"{tmp_path}/items.jsonl", "-s", f"ITEM_PIPELINES={off}")
     items = {item["url"].rpartition("/")[2]: item["made"] for item in project.lines("items.jsonl")}
     assert items == {"ann": ["ann"], "ben": ["ben"], "cat": ["cat"], "plain": []}, ended.stderr
     assert ended.stderr.count("scrapy-playwright's download handler is replaced by fetchworker's") == 1

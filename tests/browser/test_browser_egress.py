@@ -130,9 +130,12 @@ async def test_the_table_by_every_route_of_a_page(make_handler, site, trap):
         writer.write(answer(worker.encode(), kind="text/javascript"))
 
     site.pages |= {"/redirect": redirect, "/done": take, "/worker.js": script}
-    site.pages["/"] = PAGE.replace("URLS", json.dumps(urls)).replace("= UDP", f"= {trap.port}").replace(
-        "udp = UDP", f"udp = {trap.port}"
-    ).encode()
+    site.pages["/"] = (
+        PAGE.replace("URLS", json.dumps(urls))
+        .replace("= UDP", f"= {trap.port}")
+        .replace("udp = UDP", f"udp = {trap.port}")
+        .encode()
+    )
     handler = make_handler(DOWNLOAD_TIMEOUT=50)
     request = Request(site.url(), meta={"playwright": True, "playwright_include_page": True})
     response = await handler.download_request(request)

@@ -75,7 +75,7 @@ class TestContexts:
     async def test_who_waits_too_long_is_told(self, engine_with, within_spec):
         engine = await engine_with(contexts=1)
         async with engine.context(within_spec()):
-            with pytest.raises(PageFailedError, match="all 1 browser contexts were in use for 0.1 s") as caught:
+            with pytest.raises(PageFailedError, match=r"all 1 browser contexts were in use for 0\.1 s") as caught:
                 async with engine.context(within_spec(wait=0.1)):
                     pass
         assert caught.value.layer == "browser_process"

@@ -71,7 +71,11 @@ def told(response) -> dict:
 class TestCookies:
     def test_a_jar_and_a_browser_agree(self):
         jar, now = CookieJar(), time.time()
-        lines = ["a=1; Path=/x; Secure; HttpOnly; SameSite=Lax", "b=2; Domain=example.com; Max-Age=100", b"c=caf\xc3\xa9"]
+        lines = [
+            "a=1; Path=/x; Secure; HttpOnly; SameSite=Lax",
+            "b=2; Domain=example.com; Max-Age=100",
+            b"c=caf\xc3\xa9",
+        ]
         assert jar.set_from_response("https://www.example.com/", lines, now) == 3
         before = kept(jar, now)
         said = list(for_browser(before))
