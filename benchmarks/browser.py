@@ -2,10 +2,10 @@
 
     python benchmarks/browser.py [--contexts N] [--pages N]
 
-``context``: a context made (Playwright's ``new_context``, with its run of the filtering proxy) and closed, one after the
-other. ``page``: a page in it until it can be used. ``pages``: so many pages of a local site in contexts of their own,
-five at a time; a third of them never answers, or its script raises. Then no context may be left, and the memory of the
-browser is told after every fifty. Ends with 1 when a goal is missed.
+``context``: a context made (Playwright's ``new_context``, with its run of the filtering proxy) and closed, one after
+the other. ``page``: a page in it until it can be used. ``pages``: so many pages of a local site in contexts of their
+own, five at a time; a third of them never answers, or its script raises. Then no context may be left, and the memory of
+the browser is told after every fifty. Ends with 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -58,8 +58,7 @@ async def contexts(engine: BrowserEngine, spec: ContextSpec, number: int) -> boo
             started = time.perf_counter()
             async with context.page():
                 opened.append(time.perf_counter() - started)
-        while engine.contexts:  # what is measured is the making alone
-            await asyncio.sleep(0.005)
+        await engine.settled()  # what is measured is the making alone
     middle = told("context", made)
     told("page", opened)
     return middle <= GOAL
@@ -90,15 +89,12 @@ async def pages(engine: BrowserEngine, spec: ContextSpec, url: str, number: int)
                 return await one(engine, spec, url, place)
 
         found += await asyncio.gather(*(bounded(place) for place in range(first, min(first + 50, number))))
-        chromium = engine._chromium
-        memory.append(chromium.memory() / MIB if chromium else 0)
-    while engine.contexts:
-        await asyncio.sleep(0.01)
+        memory.append(await engine.memory() / MIB)
+    await engine.settled()
     counts = {name: found.count(name) for name in sorted(set(found))}
-    left = len(engine._chromium.browser.contexts) if engine._chromium else 0
     print(f"{number} pages in {time.perf_counter() - started:.0f} s: {counts}; engine: {dict(engine.counts)}")
-    print(f"contexts left: {left}; memory (MiB): {', '.join(f'{each:.0f}' for each in memory)}")
-    return left == 0 and set(found) <= {"here", "deadline", "action"}
+    print(f"contexts left: {engine.contexts}; memory (MiB): {', '.join(f'{each:.0f}' for each in memory)}")
+    return engine.contexts == 0 and set(found) <= {"here", "deadline", "action"}
 
 
 async def main() -> int:

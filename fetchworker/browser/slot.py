@@ -61,6 +61,11 @@ class Slot:
         return self._chromium
 
     @property
+    def browser(self) -> Chromium | None:
+        """The same; None before it is opened."""
+        return self._chromium
+
+    @property
     def usable(self) -> bool:
         """Whether somebody else may use it."""
         return not (self.spoilt or self.doom.done() or (self._chromium is not None and self._chromium.retired))

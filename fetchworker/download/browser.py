@@ -20,7 +20,7 @@ from fetchworker.browser import BrowserEngine
 from fetchworker.browser.cookies import changes
 from fetchworker.download.browserheld import HeldPages, Hold
 from fetchworker.download.browserplan import DEFAULT, Limits, Plan, plan_visit, proxy_of_arguments
-from fetchworker.download.browsersettings import check_contexts, context_arguments, engine_options
+from fetchworker.download.browsersettings import context_arguments, engine_options
 from fetchworker.download.browservisit import Visit
 from fetchworker.download.charging import end_of
 from fetchworker.download.curl import CurlDownloadHandler
@@ -62,13 +62,9 @@ class BrowserDownloadHandler(CurlDownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        check_contexts(crawler.settings)
-        engine_options(crawler.settings, self._runtime.environment)  # what is wrong is told at the start
         seconds = crawler.settings.get("PLAYWRIGHT_DEFAULT_NAVIGATION_TIMEOUT")
         self._navigation_timeout = float(seconds) if seconds is not None else None
         self._verify = crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
-        abort = crawler.settings.get("PLAYWRIGHT_ABORT_REQUEST")
-        self._abort = load_object(abort) if abort else None
 
     async def download_request(self, request: Request) -> Response:
         """Download one request, in the browser if it asks for one.
@@ -195,6 +191,12 @@ class BrowserDownloadHandler(CurlDownloadHandler):
                     expires=expires,
                 )
         wire.cookies_kept = True
+
+    @cached_property
+    def _abort(self) -> Any:
+        """The function of PLAYWRIGHT_ABORT_REQUEST, None where there is none."""
+        named = self.crawler.settings.get("PLAYWRIGHT_ABORT_REQUEST")
+        return load_object(named) if named else None
 
     @cached_property
     def _shared(self) -> BrowserParts:

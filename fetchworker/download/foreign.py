@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _THEIRS = "scrapy_playwright."
+_SETTINGS = "PLAYWRIGHT_"
 _NAME = "DOWNLOAD_HANDLERS"
 
 
@@ -20,7 +21,15 @@ class ForeignHandlers:
     """An add-on: ``ADDONS = {"fetchworker.download.foreign.ForeignHandlers": 10}``."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Put our handler where scrapy-playwright's is named; handlers that the project has off stay off."""
+        """Put our handler where scrapy-playwright's is named; handlers that the project has off stay off.
+
+        Raises:
+            ConfigError: a setting of scrapy-playwright's cannot be had.
+        """
+        if any(name.startswith(_SETTINGS) for name in settings):
+            from fetchworker.download.browsersettings import check_settings  # noqa: PLC0415  # for few spiders
+
+            check_settings(settings)
         named = settings.getdict(_NAME)
         theirs = {scheme for scheme, handler in named.items() if _path(handler).startswith(_THEIRS)}
         if not theirs:

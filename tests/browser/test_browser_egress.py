@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TABLE = yaml.safe_load((Path(__file__).parent.parent / "egress" / "refused.yaml").read_text())
 
 PAGE = """<!doctype html><link rel=icon href="data:,"><body><script>
-const urls = URLS, udp = UDP, ends = (thing, ...names) =>
+const urls = URLS, few = FEW, udp = UDP, ends = (thing, ...names) =>
   new Promise(done => names.forEach(name => thing.addEventListener(name, done)));
 const element = (tag, url, name = 'src') => {
   const made = document.createElement(tag);
@@ -44,18 +44,20 @@ const gathered = async () => {
 onload = async () => {
   const candidates = gathered();
   const workers = navigator.serviceWorker ? await navigator.serviceWorker.register('/worker.js').catch(never) : 0;
-  await Promise.all(urls.flatMap(url => {
+  const all = urls.map(url => fetch(url + '?fetch', {mode: 'no-cors'}).catch(never));
+  await Promise.all(few.flatMap(url => {
     try { navigator.sendBeacon(url + '?beacon', 'x') } catch {}
     const link = document.createElement('a');
     link.href = url + '?download'; link.download = 'x';
     return [
       element('img', url + '?img'), element('iframe', url + '?iframe'), element('script', url + '?script'),
       element('link', url + '?link', 'href'), element('object', url + '?object', 'data'),
-      fetch(url + '?fetch', {mode: 'no-cors'}).catch(never), socket(url + '?socket'),
+      socket(url + '?socket'),
       fetch(url + '?post', {mode: 'no-cors', method: 'POST', body: 'x'}).catch(never),
       fetch('/redirect?' + encodeURIComponent(url), {mode: 'no-cors'}).catch(never),
     ];
   }));
+  await Promise.all(all);
   new Worker('/worker.js');
   const speculation = document.createElement('script');
   speculation.type = 'speculationrules';
@@ -116,6 +118,10 @@ def urls_of(trap: Trap) -> list[str]:
 
 async def test_the_table_by_every_route_of_a_page(make_handler, site, trap):
     urls = [url for url in urls_of(trap) if url.isprintable()]
+    few = [next(url for url in listed).format(port=trap.port) for listed in TABLE.values()]
+    few += [
+        f"http://{host}:{trap.port}/" for host in ("127.0.0.1", "localhost", "[::1]", "10.0.0.1", "169.254.169.254")
+    ]
     done = asyncio.Event()
     found: list[Any] = []
 
@@ -131,7 +137,8 @@ async def test_the_table_by_every_route_of_a_page(make_handler, site, trap):
 
     site.pages |= {"/redirect": redirect, "/done": take, "/worker.js": script}
     site.pages["/"] = (
-        PAGE.replace("URLS", json.dumps(urls))
+        PAGE.replace("FEW", json.dumps(few))
+        .replace("URLS", json.dumps(urls))
         .replace("= UDP", f"= {trap.port}")
         .replace("udp = UDP", f"udp = {trap.port}")
         .encode()

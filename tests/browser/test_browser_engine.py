@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from fetchworker.errors import PageFailedError, PageTimeoutError
+from fetchworker.errors import BrowserError, PageFailedError, PageTimeoutError
 
 from .conftest import gone, processes_of
 
@@ -97,7 +97,9 @@ class TestContexts:
             await engine.run(within_spec(), visiting(page))
             pids.append(engine.pid)
         assert engine.counts["recycled"] == engine.counts["launched"] - 1 >= 1
+        await engine.settled()
         assert engine.counts["died"] == 0
+        assert len(engine._browsers) <= 1
 
     async def test_a_large_one_too(self, engine_with, within_spec, page, monkeypatch):
         monkeypatch.setattr("fetchworker.browser.engine._LOOK", 0)
@@ -106,6 +108,35 @@ class TestContexts:
         await engine.run(within_spec(), visiting(page))
         await engine.run(within_spec(), visiting(page))
         assert engine.counts["recycled"] >= 1
+
+
+class TestMany:
+    async def test_a_third_of_the_pages_fails_and_nothing_is_left(self, engine, within_spec, site):
+        async def never(writer, asked):
+            await asyncio.Event().wait()
+
+        site.pages |= {"/": b"<title>here</title>", "/never": never}
+
+        async def one(number: int) -> str:
+            async def work(context):
+                async with context.page() as page:
+                    await page.goto(site.url("/never" if number % 6 == 1 else "/"))
+                    if number % 6 == 4:
+                        await page.evaluate("() => { throw new Error('no') }")
+                    return await page.title()
+
+            try:
+                return await engine.run(within_spec(deadline=4), work)
+            except BrowserError as exc:
+                return exc.layer
+
+        found = await asyncio.gather(*(one(number) for number in range(24)))
+        assert {each: found.count(each) for each in set(found)} == {"here": 16, "deadline": 4, "action": 4}
+        await engine.settled()
+        assert engine.contexts == 0
+        (chromium,) = engine._browsers
+        assert (chromium.slots, chromium.browser.contexts) == (set(), [])
+        assert 0 < await engine.memory() < 2 * 1024**3
 
 
 class TestEnds:

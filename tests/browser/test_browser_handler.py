@@ -6,9 +6,12 @@ import asyncio
 
 import pytest
 from scrapy import Request
+from scrapy.settings import Settings
 from scrapy_playwright.page import PageMethod as TheirMethod
 
 from fetchworker.browser import PageMethod
+from fetchworker.download.browser import BrowserDownloadHandler
+from fetchworker.download.foreign import ForeignHandlers
 from fetchworker.errors import ConfigError, PageSizeError
 
 from .conftest import answer
@@ -124,9 +127,18 @@ class TestContexts:
             ("PLAYWRIGHT_LAUNCH_OPTIONS", {"env": {"A": "1"}}, "env"),
         ],
     )
-    def test_settings_that_cannot_be_had(self, make_handler, setting, value, named):
+    def test_settings_that_cannot_be_had_stop_the_start(self, setting, value, named):
         with pytest.raises(ConfigError, match=named):
-            make_handler(**{setting: value})
+            ForeignHandlers().update_settings(Settings({setting: value}))
+
+    def test_their_handler_is_replaced_by_ours_and_what_is_off_stays_off(self):
+        theirs = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
+        settings = Settings({"DOWNLOAD_HANDLERS": {"https": theirs, "http": "own.Handler"}})
+        ForeignHandlers().update_settings(settings)
+        ours = f"{BrowserDownloadHandler.__module__}.{BrowserDownloadHandler.__qualname__}"
+        assert settings.getdict("DOWNLOAD_HANDLERS") == {
+            "http": "own.Handler", "https": ours, "file": None, "ftp": None, "s3": None, "data": None,
+        }  # fmt: skip
 
 
 class TestPages:

@@ -42,6 +42,10 @@ def owner(shell):
     process.stdout.close()
 
 
+def folders() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).iterdir())
+
+
 @pytest.mark.parametrize("stopped", [False, True])
 async def test_kill_9_of_us(owner, stopped):
     pid, driver, folder = json.loads(owner.stdout.readline())
@@ -53,4 +57,4 @@ async def test_kill_9_of_us(owner, stopped):
     await gone(driver, *family)
     assert processes_of(pid) == []
     sweep()
-    assert Path(folder).name not in os.listdir(tempfile.gettempdir())
+    assert Path(folder) not in folders()
