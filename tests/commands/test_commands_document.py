@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.documents.modelserver import KEY, model_server
+
 PAGE = ((40, 60, 18, "Pinewood Lamps Ltd"), (420, 60, 18, "INVOICE"), (40, 140, 10, "Invoice number: PL-20417"),
         (40, 160, 10, "Invoice date: 14 March 2025"), (40, 300, 10, "Total GBP 108.00"))  # fmt: skip
 
@@ -80,3 +82,30 @@ def test_a_cap_is_named_by_its_setting(project, invoice):
     done = project.scrapy("document", str(invoice))
     assert done.returncode == 14
     assert "FETCHWORKER_DOCUMENTS_BYTES" in done.stderr
+
+
+def test_a_configured_language_model_reads_beside_the_rules(project, invoice):
+    with model_server() as server:
+        project.env |= server.variables
+        done = project.scrapy("document", "--json", str(invoice))
+        server.answers = lambda _: (401, b"who are you?")
+        refused = project.scrapy("document", str(invoice))
+    assert (done.returncode, refused.returncode) == (0, 0), done.stderr + refused.stderr
+    told = json.loads(done.stdout)
+    assert told["engine"] == "text-layer+rules+llm"
+    assert "note" not in told
+    assert "read by rules alone; of the language model: the model's server answers with status 401" in refused.stdout
+    assert len(server.asked) == 2
+    for output in (done.stdout, done.stderr, refused.stdout, refused.stderr):
+        assert KEY not in output
+
+
+def test_a_language_model_that_may_not_be_reached_stops_the_start(project, invoice):
+    project.env |= {
+        "FETCHWORKER_DOCUMENTS_LLM_URL": "http://127.0.0.1:9/v1",
+        "FETCHWORKER_DOCUMENTS_LLM_MODEL": "small",
+    }
+    done = project.scrapy("document", str(invoice))
+    assert done.returncode == 2
+    assert "list 127.0.0.1:9 in FETCHWORKER_EGRESS_ALLOW" in done.stderr
+    assert done.stdout == ""
