@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from PIL import Image
 
 from tests.documents.modelserver import KEY, model_server
 
@@ -82,6 +83,16 @@ def test_a_cap_is_named_by_its_setting(project, invoice):
     done = project.scrapy("document", str(invoice))
     assert done.returncode == 14
     assert "FETCHWORKER_DOCUMENTS_BYTES" in done.stderr
+
+
+def test_what_opencv_misses_of_the_system_is_named(project, tmp_path):
+    (tmp_path / "libGL.so.1").touch()
+    project.env["LD_LIBRARY_PATH"] = str(tmp_path)
+    scan = tmp_path / "scan.png"
+    Image.new("RGB", (400, 200), "white").save(scan)
+    done = project.scrapy("document", str(scan))
+    assert done.returncode == 16
+    assert "apt-get install libgl1 libglib2.0-0" in done.stderr
 
 
 def test_a_configured_language_model_reads_beside_the_rules(project, invoice):
