@@ -8,6 +8,7 @@ reached is a port (:class:`Model`); none is asked unless one is configured (:mod
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from decimal import Decimal
@@ -123,10 +124,10 @@ async def second(document: Document, rules: Reading, model: Model, *, pages: int
     """
     kind = None if rules.kind == "other" else rules.kind
     told = document if pages is None else replace(document, pages=document.pages[:pages])
-    asked = instruction(told, kind)
+    asked = await asyncio.to_thread(instruction, told, kind)
     if len(asked) > _LONGEST:
         raise AnswerRejectedError("too_long", f"the document's lines are longer than {_LONGEST} characters")
-    other = read(await model.answer(asked), told)
+    other = await asyncio.to_thread(read, await model.answer(asked), told)
     if other.kind != rules.kind:
         raise AnswerRejectedError("other_kind", f"the rules take it for {rules.kind}, the model for {other.kind}")
     return merged(rules, other)

@@ -124,8 +124,9 @@ class DocumentReader:
     ) -> list[Examined]:
         """As :meth:`read`, with an overlay of each document's pages and its lines when asked for."""
         self.settings.caps.check_bytes(len(content))
-        wanted = lines or self._second is not None
-        order = Order(content, kind, self.settings.caps, overlay, wanted, progress or (lambda _done, _total: None))
+        plain = self._second.pages if self._second is not None else 0
+        told = progress or (lambda _done, _total: None)
+        order = Order(content, kind, self.settings.caps, overlay, lines, told, plain)
         if overlay or lines:
             return await self._understood(order, patient=patient, lines=lines)
         digest = await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest())

@@ -37,7 +37,7 @@ class SecondEngine:
         model: the way to it.
         name: what it is; readings of another model are not taken for its own.
         timeout: seconds that the answers about the documents of a file may take.
-        pages: the lines of so many pages of a document are told.
+        pages: the lines of so many pages of a document are told, from the first.
         count: told ``read``, or ``failed/<reason>``, for each document.
     """
 
@@ -53,7 +53,7 @@ class SecondEngine:
         self.name = name
         self.timeout = timeout
         self._model = model
-        self._pages = pages
+        self.pages = pages
         self._count = count
         self._places = asyncio.Semaphore(_AT_ONCE)
 
@@ -69,7 +69,7 @@ class SecondEngine:
             return Opinion(rules)
         try:
             async with asyncio.timeout_at(until), self._places:
-                reading = await llm.second(document, rules, self._model, pages=self._pages)
+                reading = await llm.second(document, rules, self._model, pages=self.pages)
         except TimeoutError:
             return self._without(rules, AnswerRejectedError("timeout", f"no answer in {self.timeout:g} seconds"))
         except AnswerRejectedError as exc:
