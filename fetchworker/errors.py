@@ -30,7 +30,7 @@
     │   └── RefusedError            the database works, and will not take these values
     ├── PlatformError               a node that runs jobs cannot be asked (NODE_UNAVAILABLE)
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
-    ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
+    ├── AnswerRejectedError         a language model says nothing of a document that could be used; ``reason`` says why
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -284,6 +284,16 @@ class OutcomeError(FetchworkerError):
 
 
 class AnswerRejectedError(FetchworkerError):
-    """A language model's answer about a document is not used; ``context`` names the field, never the text."""
+    """A language model's answer about a document is not used, or there is none; ``context`` never holds its text.
+
+    Args:
+        reason: ``timeout``, ``unreachable``, ``egress``, ``status`` (with ``context["status"]``), ``no_completion``,
+            ``too_long`` (what would be asked, or the answer), ``schema``, ``not_backed`` (``context["field"]``: its
+            lines do not hold it), or ``other_kind``.
+    """
 
     type = "ANSWER_REJECTED"
+
+    def __init__(self, reason: str, message: str, **context: Any) -> None:
+        super().__init__(message, reason=reason, **context)
+        self.reason = reason

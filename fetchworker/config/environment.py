@@ -314,7 +314,7 @@ class Environment(Serving, DocumentVariables):
         urls = (self.redis_url, self.database_url, self.media_store)
         found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
         passwords_told = (self.meta_access_token, self.evomi_password, self.decodo_password)
-        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key)
+        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key, self.documents_llm_key)
         found |= {key.get_secret_value() for key in keys if key is not None}
         return frozenset(found)
 

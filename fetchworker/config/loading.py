@@ -35,7 +35,7 @@ _PROXIES_FILE = f"{PREFIX}PROXIES_FILE"
 _HOST_MAP = f"{PREFIX}HOST_MAP"
 _DATABASE = f"{PREFIX}DATABASE_URL"
 _MEDIA = f"{PREFIX}MEDIA_STORE"
-_KEYS = (f"{PREFIX}META_ACCESS_TOKEN", f"{PREFIX}EVOMI_API_KEY", f"{PREFIX}DECODO_API_KEY")
+_KEYS = tuple(PREFIX + name for name in ("META_ACCESS_TOKEN", "EVOMI_API_KEY", "DECODO_API_KEY", "DOCUMENTS_LLM_KEY"))
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 #: those of one part of the project after those of all
@@ -43,7 +43,7 @@ _FIELDS = {PREFIX + f.upper(): f for f in sorted(Environment.model_fields, key=S
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
 _HIDDEN = frozenset(
     {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}
-    | {"serve_keys"}
+    | {"serve_keys", "documents_llm_url", "documents_llm_key"}
     | {"host_map", "egress_allow", "egress_ports"}
 )
 
