@@ -311,11 +311,9 @@ class Environment(Serving, DocumentVariables):
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        urls = (self.redis_url, self.database_url, self.media_store)
-        found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
-        passwords_told = (self.meta_access_token, self.evomi_password, self.decodo_password)
-        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key, self.documents_llm_key)
-        found |= {key.get_secret_value() for key in keys if key is not None}
+        told = {name: value for name in SECRETS if (value := getattr(self, name)) is not None}
+        found = {secret for name in URLS if name in told for secret in passwords(told[name].get_secret_value())}
+        found |= {told[name].get_secret_value() for name in told.keys() & KEYS}
         return frozenset(found)
 
     def accounts(self) -> dict[str, tuple[str | None, SecretStr | None]]:
@@ -353,3 +351,13 @@ class Environment(Serving, DocumentVariables):
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         hosts = ", ".join(shown[:_SHOWN]) + more
         return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {hosts}",)
+
+
+#: the fields that hold secrets
+SECRETS = frozenset(name for name, field in Environment.model_fields.items() if field.annotation == SecretStr | None)
+#: those of them that are URLs of servers: a password may stand in them
+URLS = frozenset({"redis_url", "database_url", "media_store"})
+#: those that hold several: who reads them knows which
+_LISTS = frozenset({"proxies", "serve_keys"})
+#: those that are secret as a whole
+KEYS = SECRETS - URLS - _LISTS
