@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringConstraints, field_validator
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from fetchworker.config.artifacts import ArtifactVariables
+from fetchworker.config.browsing import BrowserVariables
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
 from fetchworker.config.rates import rate
@@ -53,7 +55,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables):
+class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
@@ -356,7 +358,7 @@ class Environment(Serving, DocumentVariables):
 #: the fields that hold secrets
 SECRETS = frozenset(name for name, field in Environment.model_fields.items() if field.annotation == SecretStr | None)
 #: those of them that are URLs of servers: a password may stand in them
-URLS = frozenset({"redis_url", "database_url", "media_store"})
+URLS = frozenset({"redis_url", "database_url", "media_store", "artifacts_store"})
 #: those that hold several: who reads them knows which
 _LISTS = frozenset({"proxies", "serve_keys"})
 #: those that are secret as a whole

@@ -54,7 +54,13 @@ def columns(connection) -> dict[str, set[str]]:
 async def test_a_new_database_has_the_tables_as_they_are_described(store):
     assert await in_transaction(store, migrate.revision) == HEAD
     assert await in_transaction(store, differences) == []
-    assert set(await in_transaction(store, columns)) == {"documents", "items", "observations", VERSION_TABLE}
+    assert set(await in_transaction(store, columns)) == {
+        "artifacts",
+        "documents",
+        "items",
+        "observations",
+        VERSION_TABLE,
+    }
 
 
 async def test_the_steps_lead_back_too(store):
