@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
+from fetchworker.config.jobs import JobVariables
 from fetchworker.config.rates import rate
 from fetchworker.config.serving import Serving
 from fetchworker.config.texts import host_map_entry, passwords
@@ -53,7 +54,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables):
+class Environment(Serving, DocumentVariables, JobVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
@@ -311,10 +312,11 @@ class Environment(Serving, DocumentVariables):
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        urls = (self.redis_url, self.database_url, self.media_store)
-        found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
+        urls = [url.get_secret_value() for url in (self.redis_url, self.database_url, self.media_store) if url]
+        urls += self.nodes.get_secret_value().split() if self.nodes else ()
+        found = {secret for url in urls for secret in passwords(url)}
         passwords_told = (self.meta_access_token, self.evomi_password, self.decodo_password)
-        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key)
+        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key, self.control_secret)
         found |= {key.get_secret_value() for key in keys if key is not None}
         return frozenset(found)
 
