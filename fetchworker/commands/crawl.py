@@ -98,7 +98,7 @@ class Command(ScrapyCrawl):
         from fetchworker.doctor.proxies import check_start  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.download.coherence import check_sites, check_start_of  # noqa: PLC0415  # as above
         from fetchworker.download.trust import ca_bundle  # noqa: PLC0415  # as above
-        from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
+        from fetchworker.errors import ArgumentError, FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.exports.feeds import check_feeds, check_resumed  # noqa: PLC0415  # as above
         from fetchworker.jobs.report import refused  # noqa: PLC0415  # as above
         from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
@@ -109,9 +109,9 @@ class Command(ScrapyCrawl):
         assert self.settings
         known = self.crawler_process.spider_loader.list()
         if name not in known:
-            print(
-                f"scrapy crawl: no spider {name!r}{_nearest(name, known)}; known: {', '.join(known)}", file=sys.stderr
-            )
+            error = ArgumentError(f"no spider {name!r}{_nearest(name, known)}; known: {', '.join(known)}")
+            print(f"scrapy crawl: {error.message}", file=sys.stderr)
+            refused(error)
             return BAD_USE
         spider = self.crawler_process.spider_loader.load(name)
         try:

@@ -114,7 +114,12 @@ def _failed(ending: Ending) -> Judgement | None:
     if ending.disk_full and ending.finish_reason is None:
         return "storage_error", (f"exit code {ending.exit_code}, and the disk is full",)
     told = f", the crawl ended as {ending.finish_reason}" if ending.finish_reason else ""
-    return "failed", (f"exit code {ending.exit_code}{told}", *troubles)
+    kinds = ", ".join(sorted(failed))
+    return "failed", (
+        f"exit code {ending.exit_code}{told}",
+        *([f"requests failed: {kinds}"] if kinds else ()),
+        *troubles,
+    )
 
 
 def _good(ending: Ending, limits: Thresholds) -> Judgement:

@@ -6,6 +6,7 @@ without which it does not live.
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import chain
 from pathlib import Path
@@ -39,9 +40,19 @@ def crawl(folder: JobFolder, record: Mapping[str, Any]) -> None:
     from scrapy.cmdline import execute  # noqa: PLC0415  # the parent is asked for first
     from scrapy.utils.project import get_project_settings  # noqa: PLC0415  # as above
 
+    choose_project(record["project"])
     settings = get_project_settings()
     place(settings, folder)
     execute(arguments(record), settings)
+
+
+def choose_project(name: str) -> None:
+    """Take the project that scrapy.cfg has by this name; without one, what the environment says."""
+    from scrapy.utils.conf import get_config  # noqa: PLC0415  # as above
+
+    if get_config().has_option("settings", name):
+        os.environ.pop("SCRAPY_SETTINGS_MODULE", None)
+        os.environ["SCRAPY_PROJECT"] = name
 
 
 def arguments(record: Mapping[str, Any]) -> list[str]:

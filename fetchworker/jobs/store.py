@@ -105,6 +105,8 @@ class JobStore:
                 (self._active / spec.job_id).touch(mode=0o600)
                 made.mkdir(mode=0o700)
                 JobFolder(made).write("job", record)
+                for file in (JobFolder(made).items, JobFolder(made).log):
+                    file.touch(mode=0o600)
                 made.rename(self.root / spec.job_id)
             except OSError as exc:
                 shutil.rmtree(made, ignore_errors=True)
@@ -117,9 +119,19 @@ class JobStore:
         """What was asked for; None for a job that there is not."""
         return self._folder(job_id).read("job") if is_job_id(job_id) else None
 
-    def ids(self) -> list[str]:
-        """All jobs."""
-        return sorted(entry.name for entry in os.scandir(self.root) if is_job_id(entry.name))
+    def process(self, job_id: str) -> int | None:
+        """The process of a job that has begun; it may be gone."""
+        began = self._folder(job_id).read("start") if is_job_id(job_id) else None
+        return began.get("main") if began else None
+
+    def ended(self) -> dict[str, float]:
+        """All jobs that have ended, and when."""
+        found = {}
+        for entry in os.scandir(self.root):
+            with suppress(OSError):
+                if is_job_id(entry.name):
+                    found[entry.name] = (self.root / entry.name / "end.json").stat().st_mtime
+        return found
 
     def tally(self) -> Tally:
         """The jobs that have not ended; those that have are seen to their end."""

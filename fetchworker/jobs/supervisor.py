@@ -98,6 +98,7 @@ class Supervisor:
                 start_new_session=True,
             )
         self._main = process.pid
+        self._folder.write("start", {"pid": os.getpid(), "started_at": self._started, "main": process.pid})
         process.returncode = 0  # reaped here, with all other descendants
 
     def _turn(self) -> None:

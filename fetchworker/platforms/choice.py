@@ -34,7 +34,11 @@ def open_platform(environment: Environment, *, spiders: Sequence[str] | None = N
         ConfigError: a node's entry cannot be read.
         PlatformError: jobs cannot be kept.
     """
-    from fetchworker.platforms.local import LocalPlatform  # noqa: PLC0415  # one of the two is needed
+    if environment.nodes is not None:
+        from fetchworker.platforms.scrapyd import ScrapydPlatform, node_addresses  # noqa: PLC0415  # one is needed
+
+        return ScrapydPlatform(node_addresses(environment.nodes.get_secret_value()))
+    from fetchworker.platforms.local import LocalPlatform  # noqa: PLC0415  # as above
 
     return LocalPlatform(
         environment.state_dir / "jobs", slots=environment.jobs_slots, spiders=spiders, launch=launch_of(environment)
