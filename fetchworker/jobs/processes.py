@@ -50,6 +50,11 @@ def living() -> list[Process]:
     return [process for pid in _pids() if (process := _read(pid)) is not None]
 
 
+def alive(pid: int) -> bool:
+    """Whether there is a process of this number that runs."""
+    return _read(pid) is not None
+
+
 def descendants(root: int) -> list[Process]:
     """All processes below one."""
     return below(root, living())

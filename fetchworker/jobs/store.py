@@ -24,7 +24,7 @@ from fetchworker.errors import PlatformError
 from fetchworker.exports.private import private_folder
 from fetchworker.jobs.folder import JobFolder
 from fetchworker.jobs.model import Chunk, JobSpec, JobState, JobStatus, checked, is_job_id
-from fetchworker.jobs.processes import MARK, kill, marked
+from fetchworker.jobs.processes import MARK, alive, kill, marked
 from fetchworker.jobs.records import check_same, record_of, status_of
 from fetchworker.jobs.webhook import SECRET
 
@@ -82,7 +82,7 @@ class JobStore:
         self.root = root.absolute()
         self.launch = launch or Launch()
         self._active = self.root / ".active"
-        self._supervisors: dict[str, subprocess.Popen[bytes]] = {}
+        self._supervisors: dict[str, int] = {}
         self._order: dict[str, tuple[float, float]] = {}
         self._lock = threading.RLock()
         private_folder(self.root)
@@ -136,6 +136,7 @@ class JobStore:
     def tally(self) -> Tally:
         """The jobs that have not ended; those that have are seen to their end."""
         with self._lock:
+            self._reap()
             waiting = [entry.name for entry in os.scandir(self._active) if entry.stat().st_size == 0]
             begun = [entry.name for entry in os.scandir(self._active) if entry.name not in waiting]
             states = {job_id: self._settled(job_id) for job_id in begun}
@@ -163,8 +164,9 @@ class JobStore:
         with self._lock:
             folder = self._folder(job_id)
             try:
-                (self._active / job_id).write_text(str(time.time()))
-                self._supervisors[job_id] = self._spawn(folder)
+                (self._active / job_id).write_text("begins")
+                self._supervisors[job_id] = pid = self._spawn(folder)
+                (self._active / job_id).write_text(f"begun {pid}")
             except OSError as exc:
                 self._end(folder, "failed", f"its process could not be started: {exc.strerror or exc}")
 
@@ -253,12 +255,20 @@ class JobStore:
         record = self.record(job_id) or {}
         return -record.get("options", {}).get("priority", 0.0), record.get("created_at", 0.0)
 
-    def _spawn(self, folder: JobFolder) -> subprocess.Popen[bytes]:
+    def _reap(self) -> None:
+        """Take note of our own supervisors that have ended; those that go on after us are not ours to wait for."""
+        for job_id, pid in [*self._supervisors.items()]:
+            with suppress(ChildProcessError):
+                if os.waitpid(pid, os.WNOHANG)[0] == 0:
+                    continue
+            del self._supervisors[job_id]
+
+    def _spawn(self, folder: JobFolder) -> int:
         environment = {name: value for name, value in os.environ.items() if name.upper() not in _NOT_THE_JOBS}
         if self.launch.secret:
             environment[SECRET] = self.launch.secret
         with folder.log.open("ab") as log:
-            return subprocess.Popen(  # noqa: S603  # our own module; its argument is a path
+            process = subprocess.Popen(  # noqa: S603  # our own module; its argument is a path
                 [sys.executable, "-m", "fetchworker.jobs", str(folder.path)],
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -266,12 +276,12 @@ class JobStore:
                 stderr=log,
                 start_new_session=True,
             )
+        process.returncode = 0  # reaped by us
+        return process.pid
 
     def _settled(self, job_id: str) -> JobState:
         """Where a job is; one whose supervisor is gone without a word is ended here."""
         folder = self._folder(job_id)
-        mine = self._supervisors.get(job_id)
-        gone = mine is not None and mine.poll() is not None
         if not folder.has("job"):
             return JobState.UNKNOWN
         if not folder.has("end"):
@@ -279,12 +289,21 @@ class JobStore:
                 return JobState.RUNNING
             if folder.has("start"):
                 self._bury(folder)
-            elif not gone:
-                return JobState.RUNNING if self._beginning(job_id) else JobState.QUEUED
-            else:
+            elif not self._beginning(job_id):
+                return JobState.QUEUED
+            elif not self._has_died(job_id):
+                return JobState.RUNNING
+            elif not folder.has("end"):
                 self._end(folder, "failed", "its supervisor ended before the job began: its log says more")
         self._seen(job_id)
         return JobState.ENDED
+
+    def _has_died(self, job_id: str) -> bool:
+        """Whether the supervisor that was started last is gone."""
+        with suppress(OSError, ValueError):
+            pid = int((self._active / job_id).read_text().split()[1])
+            return not alive(pid)
+        return False
 
     def _beginning(self, job_id: str) -> bool:
         try:
@@ -315,7 +334,6 @@ class JobStore:
     def _seen(self, job_id: str) -> None:
         """The job has ended: it need not be looked at any more."""
         (self._active / job_id).unlink(missing_ok=True)
-        self._supervisors.pop(job_id, None)
 
 
 def _chunk(path: Path, offset: int, limit: int) -> Chunk:

@@ -26,8 +26,8 @@ class Root(website.Root):  # type: ignore[misc]
         # its own folders are not used: jobs have theirs
         config.cp.set("scrapyd", "logs_dir", "")
         config.cp.set("scrapyd", "items_dir", "")
+        self.node = node_of(config)  # the services ask for it
         super().__init__(config, app)
-        self.node = node_of(config)
         self.node_name = self.node.name
         self.local_items = True
         self.putChild(b"files", _Files(self.node))
