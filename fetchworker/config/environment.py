@@ -13,6 +13,7 @@ from fetchworker.config.artifacts import ArtifactVariables
 from fetchworker.config.browsing import BrowserVariables
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
+from fetchworker.config.jobs import JobVariables
 from fetchworker.config.rates import rate
 from fetchworker.config.serving import Serving
 from fetchworker.config.texts import host_map_entry, passwords
@@ -55,7 +56,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariables):
+class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariables, JobVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
@@ -314,7 +315,8 @@ class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariable
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
         told = {name: value for name in SECRETS if (value := getattr(self, name)) is not None}
-        found = {secret for name in URLS if name in told for secret in passwords(told[name].get_secret_value())}
+        urls = [url for name in URLS if name in told for url in told[name].get_secret_value().split()]
+        found = {secret for url in urls for secret in passwords(url)}
         found |= {told[name].get_secret_value() for name in told.keys() & KEYS}
         return frozenset(found)
 
@@ -357,8 +359,8 @@ class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariable
 
 #: the fields that hold secrets
 SECRETS = frozenset(name for name, field in Environment.model_fields.items() if field.annotation == SecretStr | None)
-#: those of them that are URLs of servers: a password may stand in them
-URLS = frozenset({"redis_url", "database_url", "media_store", "artifacts_store"})
+#: those of them that are URLs of servers, one or several: a password may stand in them
+URLS = frozenset({"redis_url", "database_url", "media_store", "artifacts_store", "nodes"})
 #: those that hold several: who reads them knows which
 _LISTS = frozenset({"proxies", "serve_keys"})
 #: those that are secret as a whole

@@ -38,7 +38,7 @@ _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 #: those of one part of the project after those of all
 _FIELDS = {PREFIX + f.upper(): f for f in sorted(Environment.model_fields, key=Serving.model_fields.__contains__)}
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
-_HIDDEN = SECRETS | {"documents_llm_url", "host_map", "egress_allow", "egress_ports"}
+_HIDDEN = SECRETS | {"documents_llm_url", "control_url", "host_map", "egress_allow", "egress_ports"}
 
 
 def load_environment(
@@ -181,5 +181,6 @@ def _secrets_shown(over: Mapping[str, str]) -> list[tuple[str, str]]:
     if not over.get(_PROXIES, "@").startswith("@"):
         faults.append((_PROXIES, f"{why}, or name a file with -s {_PROXIES_FILE}=proxies.txt"))
     faults += [(name, why) for name in sorted(over) if _FIELDS.get(name) in KEYS]
-    urls = [name for name in over if (name == PLAIN_REDIS_URL or _FIELDS.get(name) in URLS) and passwords(over[name])]
+    told = [name for name in over if name == PLAIN_REDIS_URL or _FIELDS.get(name) in URLS]
+    urls = [name for name in told if any(map(passwords, over[name].split()))]
     return faults + [(name, f"with a password {why}") for name in urls]
