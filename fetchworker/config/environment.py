@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
 from fetchworker.config.rates import rate
+from fetchworker.config.runs import RunVariables
 from fetchworker.config.serving import Serving
 from fetchworker.config.texts import host_map_entry, passwords
 from fetchworker.errors import ConfigError
@@ -53,7 +54,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables):
+class Environment(Serving, DocumentVariables, RunVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are

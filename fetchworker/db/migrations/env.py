@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-from fetchworker.db.tables import VERSION_TABLE, metadata
+from fetchworker.db.runtables import metadata
+from fetchworker.db.tables import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=metadata, version_table=VERSION_TABLE
