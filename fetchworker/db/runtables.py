@@ -79,8 +79,6 @@ scrape_jobs = Table(
     Column("reasons", JSON, nullable=False),
     # the number of the latest attempt, 0 before the first
     Column("attempt", Integer, nullable=False),
-    # an attempt is not made before
-    Column("not_before", Instant),
     Column("created_at", Instant, nullable=False),
     Column("started_at", Instant),
     Column("ended_at", Instant),
@@ -98,6 +96,9 @@ scrape_attempts = Table(
     Column("run_id", Text, nullable=False),
     Column("job_id", Text, nullable=False),
     Column("number", Integer, nullable=False),
+    # that of the run when it was made
+    Column("generation", Integer, nullable=False),
+    # queued, spawning (its platform may know it), spawned, running, ended, lost
     Column("state", Text, nullable=False),
     Column("node", Text),
     Column("created_at", Instant, nullable=False),
@@ -120,8 +121,6 @@ scrape_attempts = Table(
     Column("items_bytes", BigInteger, nullable=False),
     Column("items", BigInteger, nullable=False),
     Column("rejects", BigInteger, nullable=False),
-    # no byte of it will be read any more
-    Column("ingested", Boolean, nullable=False, server_default=false()),
     # its node has been told to end it, should it come back, and to delete its files
     Column("cleared", Boolean, nullable=False, server_default=false()),
     Index(None, "run_id", "job_id", "number", unique=True),

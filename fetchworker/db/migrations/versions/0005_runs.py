@@ -104,7 +104,6 @@ def _scrape_jobs() -> None:
         sa.Column("exit_cause", sa.Text),
         sa.Column("reasons", sa.JSON, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
-        sa.Column("not_before", TIME),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("started_at", TIME),
         sa.Column("ended_at", TIME),
@@ -122,6 +121,7 @@ def _scrape_attempts() -> None:
         sa.Column("run_id", sa.Text, nullable=False),
         sa.Column("job_id", sa.Text, nullable=False),
         sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("generation", sa.Integer, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("node", sa.Text),
         sa.Column("created_at", TIME, nullable=False),
@@ -141,7 +141,6 @@ def _scrape_attempts() -> None:
         sa.Column("items_bytes", sa.BigInteger, nullable=False),
         sa.Column("items", sa.BigInteger, nullable=False),
         sa.Column("rejects", sa.BigInteger, nullable=False),
-        sa.Column("ingested", sa.Boolean, server_default=sa.false(), nullable=False),
         sa.Column("cleared", sa.Boolean, server_default=sa.false(), nullable=False),
         sa.PrimaryKeyConstraint("attempt_id", name="pk_scrape_attempts"),
     )
