@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select, update
@@ -85,7 +86,7 @@ class Cleaner:
                 continue  # still away
             if gone:
                 cleared = update(scrape_attempts).where(_A.attempt_id.in_(gone)).values(cleared=True)
-                await self._store.write(lambda connection, query=cleared: connection.execute(query))
+                await self._store.execute(cleared)
 
     async def _ended_on(self, node: str, ids: Sequence[str]) -> list[str]:
         """Those that do nothing any more; the others are told to end."""
@@ -105,7 +106,7 @@ class Cleaner:
         query = select(_R.run_id).where(_R.state.in_(ENDED), _R.ended_at < limit, _R.run_id.not_in(pending))
         for run in await self._store.read(query.order_by(_R.ended_at).limit(_RUNS)):
             await self._forget(run.run_id)
-            await self._store.write(lambda connection, run_id=run.run_id: _delete(connection, run_id))
+            await self._store.write(partial(_delete, run_id=run.run_id))
             logger.info("run %s, which ended before %s, is deleted", run.run_id, limit)
 
     async def _forget(self, run_id: str) -> None:

@@ -48,7 +48,7 @@ class Json(Serializer):
         """As text; what JSON has no word for is told by its repr."""
         return json.dumps(data, default=repr)
 
-    def deserialize(self, serialized_data: str) -> Any:  # type: ignore[override]  # its signature names self `cls`
+    def deserialize(self, serialized_data: str) -> Any:
         """From text."""
         return json.loads(serialized_data)
 

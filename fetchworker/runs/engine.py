@@ -181,4 +181,4 @@ class Engine:
         if runs:
             seen = _R.run_id.in_([run.run_id for run in runs]) & (_R.wake_at <= max(run.wake_at for run in runs))
             cleared = update(scrape_runs).where(seen).values(wake_at=None)
-            await self._store.write(lambda connection: connection.execute(cleared))
+            await self._store.execute(cleared)

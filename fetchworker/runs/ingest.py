@@ -123,9 +123,9 @@ class Ingest:
             line = refused(row.text.encode(), row.offset, "the database does not take it")
             return await self._stored(source, Cut(made.end, [], [*made.refused, line]))
         middle = made.rows[len(made.rows) // 2].offset
-        for end, keep in ((middle, lambda offset: offset < middle), (made.end, lambda offset: offset >= middle)):
-            rows = [row for row in made.rows if keep(row.offset)]
-            lines = [line for line in made.refused if keep(line.offset)]
+        for first, end in ((source.offset, middle), (middle, made.end)):
+            rows = [row for row in made.rows if first <= row.offset < end]
+            lines = [line for line in made.refused if first <= line.offset < end]
             source = await self._stored(source, Cut(end, rows, lines))
         return source
 

@@ -210,7 +210,7 @@ class Ledger:
             run = await locked(connection, run_id)
             if run is None or run.state in ENDED:
                 return True
-            jobs = (await connection.execute(_ENDS.where(_J.run_id == run_id))).all()
+            jobs: Sequence[Row[Any]] = (await connection.execute(_ENDS.where(_J.run_id == run_id))).all()
             if any(job.ended_at is None for job in jobs):
                 return False
             roll = rolled_up([JobEnd(job.number, job.state, job.exit_cause, job.reasons) for job in jobs])
@@ -271,7 +271,7 @@ async def _set_jobs(
 async def _set_run(connection: AsyncConnection, run: Row[Any], state: str, **values: Any) -> None:
     """Give a run a state, with its event."""
     await connection.execute(update(scrape_runs).where(_R.run_id == run.run_id).values(state=state, **values))
-    detail = {name: values[name] for name in ("exit_causes", "reasons") if name in values}
+    detail: dict[str, Any] = {name: values[name] for name in ("exit_causes", "reasons") if name in values}
     await note(connection, run.run_id, [Event("state", None, None, run.state, state, detail)])
 
 

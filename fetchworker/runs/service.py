@@ -275,7 +275,7 @@ class Runs:
         run = await self._run(run_id, None)
         if self._engine is None or not await self._engine.wake(run_id, run.generation):
             wished = update(scrape_runs).where(_R.run_id == run_id).values(wake_at=now())
-            await self._store.write(lambda connection: connection.execute(wished))
+            await self._store.execute(wished)
             if self._engine is not None:
                 self._engine.kick()
 

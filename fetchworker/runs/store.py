@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from fetchworker.db.engine import READING, make_engine
+from fetchworker.db.engine import make_engine
 from fetchworker.db.faults import translated
 from fetchworker.db.retry import patiently
 from fetchworker.db.runtables import scrape_events, scrape_runs
@@ -74,10 +75,14 @@ class RunStore(ItemStore):
         """The connections."""
         return self._engine
 
-    @property
-    def postgresql(self) -> bool:
-        """Whether it is a PostgreSQL."""
-        return self._engine.dialect.name == "postgresql"
+    @cached_property
+    def _driver_errors(self) -> tuple[type[Exception], ...]:
+        """What comes of the driver's own calls, which SQLAlchemy does not see."""
+        if self._engine.dialect.name != "postgresql":
+            return ()
+        from psycopg import Error  # noqa: PLC0415  # not installed where SQLite is enough
+
+        return (Error,)
 
     async def write(self, action: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         """Do something in a transaction, tried again while the error is one that may pass.
@@ -86,6 +91,10 @@ class RunStore(ItemStore):
             StorageError: nothing is written.
         """
         return await patiently(lambda: self._transaction(action), patience=self._patience)
+
+    async def execute(self, statement: Any) -> None:
+        """Carry out one statement in a transaction, as :meth:`write` does."""
+        await self.write(lambda connection: connection.execute(statement))
 
     async def read(self, query: Any) -> Sequence[Row[Any]]:
         """The rows of a query.
@@ -99,11 +108,8 @@ class RunStore(ItemStore):
         try:
             async with asyncio.timeout(TRY_TIMEOUT), self._engine.begin() as connection:
                 return await action(connection)
-        except (SQLAlchemyError, OSError) as exc:
+        except (SQLAlchemyError, OSError, *self._driver_errors) as exc:
             raise translated(exc, self._label) from exc
-
-
-READS = {READING: True}
 
 
 async def locked(connection: AsyncConnection, run_id: str) -> Row[Any] | None:

@@ -67,7 +67,7 @@ async def start(
     digest, moment = hash_of(request), now()
     dialect: Any = postgresql if connection.dialect.name == "postgresql" else sqlite
     counted = {"items": 0, "rejects": 0, "item_seq": 0, "event_seq": 0, "generation": 1, "jobs": len(drafts)}
-    run = {
+    run: dict[str, Any] = {
         **counted,
         "run_id": run_id,
         "workspace_id": request.workspace_id,
@@ -103,7 +103,7 @@ async def _same(connection: AsyncConnection, request: RunRequest, run_id: str, d
 
 
 async def _add_jobs(connection: AsyncConnection, run_id: str, drafts: Sequence[JobDraft], moment: str) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "job_id": f"{run_id}-{number}",
             "run_id": run_id,
@@ -161,10 +161,10 @@ async def resume(connection: AsyncConnection, run_id: str) -> None:
     if not jobs:
         raise RunStateError(f"all jobs of run {run_id} have succeeded", run_id=run_id, state=run.state)
     generation = run.generation + 1
-    fresh = {"state": "queued", "exit_cause": None, "reasons": [], "started_at": None, "ended_at": None}
+    fresh: dict[str, Any] = {"state": "queued", "exit_cause": None, "reasons": [], "started_at": None, "ended_at": None}
     await connection.execute(update(scrape_jobs).where(bad).values(**fresh, attempt=_J.attempt + 1))
     await add_attempts(connection, [(run_id, job.job_id, job.attempt + 1) for job in jobs], generation)
-    anew = {
+    anew: dict[str, Any] = {
         "state": "queued",
         "ended_at": None,
         "deadline_at": None,

@@ -14,9 +14,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
-from fetchworker.db import migrate
-from fetchworker.db.runtables import metadata
-from fetchworker.db.tables import HEAD, VERSION_TABLE
+from fetchworker.db import migrate, runtables  # noqa: F401  # its tables are part of the metadata
+from fetchworker.db.tables import HEAD, VERSION_TABLE, metadata
 from fetchworker.errors import StorageError
 
 OPEN = """\
