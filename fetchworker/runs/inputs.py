@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrapy.spiderloader import get_spider_loader
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.settings import BaseSettings
+    from scrapy.spiderloader import SpiderLoaderProtocol
 
     from fetchworker.runs.models import RunJob, RunOptions, RunRequest
 
@@ -49,8 +51,12 @@ class Actors:
     def __init__(self, settings: BaseSettings, *, most: int) -> None:
         self._settings = settings
         self._most = most
-        self._loader = get_spider_loader(settings)
         self._known: dict[str, tuple[type[Spider], SiteConfig]] = {}
+
+    @cached_property
+    def _loader(self) -> SpiderLoaderProtocol:
+        """Made when something is asked for: it reads every spider's module."""
+        return get_spider_loader(self._settings)
 
     def drafts(self, request: RunRequest) -> list[JobDraft]:
         """The jobs that a request asks for, in its order.

@@ -18,7 +18,7 @@ told = dict(parse_qsl(urlsplit(spec["arguments"]["url"]).query))
 try:
     folder.mkdir(parents=True)
 except FileExistsError:
-    print("there", flush=True)
+    sys.stdout.write("there\n")
     sys.exit()
 
 
@@ -37,7 +37,7 @@ with (folder.parent.parent / "spawned").open("a") as log:
     log.write(spec["job_id"] + "\n")
 (folder / "log").write_text(f"begun {spec['job_id']}\n")
 write("begun.json", {"pid": os.getpid(), "started": time.time()})
-print("begun", flush=True)
+sys.stdout.write("begun\n")
 sys.stdout.close()
 lines = (folder / "items.jsonl").open("ab", buffering=0)
 first = int(told.get("first", 0))

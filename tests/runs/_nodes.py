@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ class Nodes:
         self.names = names
         #: calls, by their names
         self.calls: list[tuple[Any, ...]] = []
+        self._begun: list[subprocess.Popen[bytes]] = []
 
     # ── for tests ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -41,6 +43,9 @@ class Nodes:
         path = self.folder / "spawned"
         return path.read_text().split() if path.exists() else []
 
+    def pid_of(self, folder: Path) -> int:
+        return _read(folder, "begun.json")["pid"]
+
     def pids(self) -> list[int]:
         found = [_read(path, "begun.json") for path in self.folder.glob("n*/*")]
         return [begun["pid"] for begun in found if begun and _alive(begun["pid"])]
@@ -48,6 +53,8 @@ class Nodes:
     def kill_all(self) -> None:
         for pid in self.pids():
             os.kill(pid, signal.SIGKILL)
+        for process in self._begun:
+            process.wait()
 
     # ── the port ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -66,14 +73,15 @@ class Nodes:
             raise PlatformError("no node is up")
         node = free[sum(spec.job_id.encode()) % len(free)]
         told = json.dumps({"job_id": spec.job_id, "spider": spec.spider, "arguments": dict(spec.arguments)})
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-E", "-S", str(JOB), str(self.folder / node / spec.job_id), told),
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-        said = await process.stdout.readline()
-        asyncio.get_running_loop().create_task(process.wait()).add_done_callback(lambda _: None)
+        said = await asyncio.to_thread(self._begin, self.folder / node / spec.job_id, told)
         return Placement(spec.job_id, node, fresh=said == b"begun\n")
+
+    def _begin(self, folder: Path, told: str) -> bytes:
+        command = [sys.executable, "-E", "-S", str(JOB), str(folder), told]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        self._begun.append(process)
+        with process.stdout:
+            return process.stdout.readline()
 
     async def statuses(self, node: str, job_ids: list[str]) -> dict[str, JobStatus]:
         self.calls.append(("statuses", node, len(job_ids)))
@@ -153,5 +161,3 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import itertools
+import shutil
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from pydantic import SecretStr
 from scrapy.settings import Settings
@@ -37,18 +39,25 @@ Nodes = _load("_nodes").Nodes
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
+def sqlite_url(_sqlite_template: Path, tmp_path: Path) -> str:
+    """A database with its tables; making them takes longer than most tests."""
+    shutil.copytree(_sqlite_template, tmp_path / "data")
     return f"sqlite:///{tmp_path}/data/runs.db"
 
 
 @pytest.fixture
-def postgres_url(postgres: Any) -> str:
-    return postgres.create(f"runs{next(_numbers)}")
+def postgres_url(_postgres_template: str, postgres: Any) -> Iterator[str]:
+    """As above."""
+    name = f"runs{next(_numbers)}"
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {_postgres_template}")
+        yield postgres.url(name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest) -> str:
-    """An empty database of each kind."""
+    """A database of each kind."""
     return request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
 
 
@@ -64,7 +73,28 @@ def nodes(tmp_path: Path) -> Iterator[Any]:
 def settings() -> Settings:
     made = Settings()
     made.setmodule("fetchworker.settings", priority="project")
+    made.set("SPIDER_MODULES", ["fetchworker.spiders.fetch"])  # reading those of all sites takes its time
     return made
+
+
+async def _prepared(url: str, folder: Path) -> None:
+    """Make all tables, ours and those of the workflows."""
+    async with opened(url, Nodes(folder)):
+        pass
+
+
+@pytest.fixture(scope="session")
+def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template")
+    asyncio.run(_prepared(f"sqlite:///{folder}/runs.db", folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def _postgres_template(postgres: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = postgres.create("runs_template")
+    asyncio.run(_prepared(url, tmp_path_factory.mktemp("template")))
+    return "runs_template"
 
 
 @asynccontextmanager
@@ -105,7 +135,7 @@ def ask() -> Callable[..., RunRequest]:
 async def until_(check: Callable[[], Any], seconds: float = 30) -> Any:
     """What ``check`` gives as soon as it is true."""
     async with asyncio.timeout(seconds):
-        while not (found := await check()):
+        while not (found := await check()):  # noqa: ASYNC110  # other processes set no event of ours
             await asyncio.sleep(0.02)
         return found
 
