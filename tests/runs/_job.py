@@ -4,6 +4,7 @@ rows=N first=M: so many rows from that one on; half=1: a last line without an en
 wait=NAME: goes on when that file is there; end=CAUSE: how it ends; deaf=1: SIGTERM does not move it.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -37,8 +38,9 @@ with (folder.parent.parent / "spawned").open("a") as log:
     log.write(spec["job_id"] + "\n")
 (folder / "log").write_text(f"begun {spec['job_id']}\n")
 write("begun.json", {"pid": os.getpid(), "started": time.time()})
-sys.stdout.write("begun\n")
-sys.stdout.close()
+with contextlib.suppress(BrokenPipeError):  # who began it may have been killed
+    os.write(1, b"begun\n")
+os.close(1)
 lines = (folder / "items.jsonl").open("ab", buffering=0)
 first = int(told.get("first", 0))
 for number in range(first, first + int(told.get("rows", 0))):

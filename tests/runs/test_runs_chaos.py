@@ -59,11 +59,12 @@ async def test_every_run_ends_right_whatever_is_killed(url, open_runs, ask, node
             await asyncio.sleep(dice.uniform(0, 0.6))
             kill(process)
             nodes.go(f"go{number}")
-        assert await until(lambda: _all_begun(nodes, 6))
-        victim = next(path for path in nodes.folder.glob(f"n*/{ids[2]}-0.1"))
-        os.kill(nodes.pid_of(victim), signal.SIGKILL)
         process = control(url, nodes)
         try:
+            assert await until(lambda: _all_begun(nodes, 6))
+            [victim] = nodes.folder.glob(f"n*/{ids[2]}-0.1")
+            assert await until(lambda: _written(victim, 20))
+            os.kill(nodes.pid_of(victim), signal.SIGKILL)
 
             async def ended():
                 found = [await runs.get(run_id) for run_id in ids]
@@ -82,6 +83,11 @@ async def test_every_run_ends_right_whatever_is_killed(url, open_runs, ask, node
         assert [tuple(row)[1:] for row in stored] == [(55, 55), (38, 38), (22, 22)]
         deliveries = await runs._store.read(select(webhook_deliveries.c.run_id))
         assert sorted(row.run_id for row in deliveries) == sorted(ids)
+
+
+async def _written(folder: Path, lines: int) -> bool:
+    path = folder / "items.jsonl"
+    return path.exists() and path.read_bytes().count(b"\n") == lines
 
 
 async def _all_begun(nodes: Any, count: int) -> bool:
