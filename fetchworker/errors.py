@@ -4,7 +4,8 @@
 
     FetchworkerError
     ├── ConfigError                 settings, sites.yaml, environment: the start is refused
-    │   └── ProxyConfigError        an entry of a proxy list
+    │   ├── ProxyConfigError        an entry of a proxy list
+    │   └── ProxyRefusedError       proxies refuse our credentials before a crawl has begun
     ├── ArgumentError               spider arguments or a seed that name no call
     ├── UnqueueableError            a request holds a value that has no place in the queue
     ├── CorruptEntryError           an entry of the queue that is no request of the spider
@@ -87,6 +88,10 @@ class ContradictionError(ConfigError):
 
 class ProxyConfigError(ConfigError):
     """A proxy entry cannot be read: the message names its place in the list and hides its credentials."""
+
+
+class ProxyRefusedError(ConfigError):
+    """Proxies refuse our user name or password: seen before a crawl began, which does not begin."""
 
 
 class ArgumentError(FetchworkerError):

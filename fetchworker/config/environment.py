@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
+from fetchworker.config.jobs import JobVariables
 from fetchworker.config.rates import rate
 from fetchworker.config.runs import RunVariables
 from fetchworker.config.serving import Serving
@@ -54,7 +55,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables, RunVariables):
+class Environment(Serving, DocumentVariables, JobVariables, RunVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
@@ -312,10 +313,11 @@ class Environment(Serving, DocumentVariables, RunVariables):
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        urls = (self.redis_url, self.database_url, self.media_store)
-        found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
+        urls = [url.get_secret_value() for url in (self.redis_url, self.database_url, self.media_store) if url]
+        urls += self.nodes.get_secret_value().split() if self.nodes else ()
+        found = {secret for url in urls for secret in passwords(url)}
         passwords_told = (self.meta_access_token, self.evomi_password, self.decodo_password)
-        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key)
+        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key, self.control_secret)
         found |= {key.get_secret_value() for key in keys if key is not None}
         return frozenset(found)
 

@@ -43,7 +43,7 @@ _FIELDS = {PREFIX + f.upper(): f for f in sorted(Environment.model_fields, key=S
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
 _HIDDEN = frozenset(
     {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}
-    | {"serve_keys"}
+    | {"serve_keys", "nodes", "control_url", "control_secret"}
     | {"host_map", "egress_allow", "egress_ports"}
 )
 
