@@ -34,8 +34,11 @@
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
     │   ├── RefusedError            the database works, and will not take these values
-    │   └── ArtifactError           an artifact cannot be kept or read (ARTIFACT_ERROR)
+    │   ├── ArtifactError           an artifact cannot be kept or read (ARTIFACT_ERROR)
+    │   └── StorageAwayError        the database does not answer; it may pass (STORAGE_UNAVAILABLE)
     ├── PlatformError               a node that runs jobs cannot be asked (NODE_UNAVAILABLE)
+    ├── RunNotFoundError            there is no such run, or it is somebody else's (NOT_FOUND)
+    ├── RunStateError               the state of a run does not allow it (CONFLICT)
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
     ├── AnswerRejectedError         a language model says nothing of a document that could be used; ``reason`` says why
     └── OutcomeError                the last try ended, and not with ``ok``
@@ -289,6 +292,24 @@ class ArtifactError(StorageError):
     """An artifact cannot be kept or read; what it was made of goes on. ``context["reason"]`` is ``too_big`` or none."""
 
     type = "ARTIFACT_ERROR"
+
+
+class StorageAwayError(StorageError):
+    """The database does not answer, for longer than it was waited for: nothing is done, and it may be tried again."""
+
+    type = "STORAGE_UNAVAILABLE"
+
+
+class RunNotFoundError(FetchworkerError):
+    """There is no such run or job, or it belongs to a workspace that the caller does not see."""
+
+    type = "NOT_FOUND"
+
+
+class RunStateError(FetchworkerError):
+    """The state of a run, or an earlier call with the same key, does not allow what is asked."""
+
+    type = "CONFLICT"
 
 
 class PlatformError(FetchworkerError):

@@ -15,6 +15,7 @@ from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, des
 from fetchworker.config.documents import DocumentVariables
 from fetchworker.config.jobs import JobVariables
 from fetchworker.config.rates import rate
+from fetchworker.config.runs import RunVariables
 from fetchworker.config.serving import Serving
 from fetchworker.config.texts import host_map_entry, passwords
 from fetchworker.errors import ConfigError
@@ -56,7 +57,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariables, JobVariables):
+class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariables, JobVariables, RunVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
