@@ -94,7 +94,7 @@ def test_what_no_exit_can_serve_is_told(service, gateway, asked):
     assert len(gateway.log("request")) == before
 
 
-@pytest.mark.parametrize("more", [{}, {"session_id": "finn"}, {"session_id": "finn"}])
+@pytest.mark.parametrize("more", [{}, {"session_id": "finn"}])
 def test_where_its_exits_are_out_of_use_nothing_goes_another_way(service, gateway, more):
     status, kind = failure(service.fetch(f"{LAB}/finnish", country="FI", site="instagram", **more))
     assert (status, kind) in ((502, "FETCH_ERROR"), (503, "PROXY_EXHAUSTED"))
