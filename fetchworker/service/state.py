@@ -13,6 +13,7 @@ from fetchworker.service.admission import Admission
 from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
+from fetchworker.tasks import end
 from fetchworker.telemetry.attribution import bound
 
 if TYPE_CHECKING:
@@ -66,9 +67,13 @@ class Service:
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
         self.documents = Documents(environment)
+        self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Open what calls need from the start; the sites' crawlers are opened with their first calls."""
+        if self.environment.redis_url is not None:
+            await self.link.away()
+        self._watch = asyncio.ensure_future(self.link.watch(self._needs_redis))
         await self.crawlers.get(DEFAULT)
         for site, config in self.sites.items():
             if config.pool is not None and config.pool.min_idle and site in self.crawlers.sites:
@@ -76,6 +81,7 @@ class Service:
 
     async def close(self) -> None:
         """Close everything."""
+        await end(self._watch)
         await self.documents.close()
         await self.crawlers.close()
         await self.link.close()
@@ -91,13 +97,13 @@ class Service:
             raise ApiError("VALIDATION_ERROR", f"timeout: at most {most:g} seconds are given", fields=["timeout"])
         return min(asked or self.environment.serve_timeout, most)
 
-    async def degraded(self) -> list[tuple[str, str]]:
-        """Parts that do less than they should, and what that means."""
+    def degraded(self) -> list[tuple[str, str]]:
+        """Parts that do less than they should, and what that means; from memory, as it is asked for often."""
         found = []
         limit = self.crawlers.limit
         if limit is not None and limit.away:
             found.append(("limit", self._ceiling()))
-        if self._needs_redis() and await self.link.away():
+        if self._needs_redis() and self.link.missed:
             what = "sessions with a name" if self.stateless else "sessions with a name, pools and Idempotency-Key"
             found.append(("redis", f"Redis does not answer: calls with {what} fail"))
         return found
