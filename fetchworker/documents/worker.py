@@ -117,9 +117,10 @@ class _Worker:
             pictures.__setitem__ if order["overlay"] else None,
         )
         documents = opener.open(content)
-        results, drawn = [], []
+        results, drawn, rows = [], [], opener.caps.rows
         for document in documents:
-            reading = _understood(document, order["kind"])
+            reading = _understood(document, order["kind"]).shortened(rows)
+            rows -= len(reading.line_items)
             overlay = _overlay(document, reading, pictures)
             drawn.append(overlay)
             results.append({
