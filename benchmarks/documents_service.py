@@ -123,7 +123,7 @@ def main(rounds):
         extensions = json.dumps({"_looplag.LoopLag": 1})
         env = os.environ | {
             "PYTHONPATH": f"{ROOT}:{ROOT / 'benchmarks'}", "BENCH_LAG_FILE": str(lags),
-            "FETCHWORKER_STATE_DIR": str(ROOT / ".fetchworker"),
+            "FETCHWORKER_STATE_DIR": str(ROOT / ".fetchworker"), "FETCHWORKER_DOCUMENTS_SECONDS": "280",
         }  # fmt: skip
         service = subprocess.Popen(
             [sys.executable, "-m", "scrapy", "serve", "--stateless", "--port", "0", "-s", f"EXTENSIONS={extensions}"],
