@@ -40,6 +40,7 @@ from fetchworker.runtime.parts import (
     usage_keeper,
 )
 from fetchworker.runtime.queue import RedisQueue
+from fetchworker.runtime.stopping import heed_early_stop
 from fetchworker.signals import QuickSignals
 from fetchworker.tasks import within
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
@@ -144,6 +145,7 @@ class Runtime(IdentitiesOfCrawl):
             runtime._apply(crawler)
             crawler.signals = QuickSignals(crawler)
             crawler.signals.connect(settle_memory, signals.spider_opened)
+        heed_early_stop(crawler)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
         crawler.signals.connect(runtime._spider_closed, signals.spider_closed)

@@ -76,6 +76,7 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
         media_store(environment)
     if environment.documents:
         document_settings(environment)
+    _check_language_model(environment)
     check_artifacts(environment)
     return environment, sites
 
@@ -138,6 +139,14 @@ def document_settings(environment: Environment) -> ReaderSettings:
 
     check_installed()
     return ReaderSettings.of(environment)
+
+
+def _check_language_model(environment: Environment) -> None:
+    if not any(name.startswith("documents_llm_") for name in environment.model_fields_set):
+        return
+    from fetchworker.documents.modelsettings import ModelSettings  # noqa: PLC0415  # hardly anybody names one
+
+    ModelSettings.of(environment)
 
 
 def proxy_manager(environment: Environment) -> ProxyManager:

@@ -16,8 +16,9 @@ from fetchworker.contracts import Fetch
 from fetchworker.download.wire import LAST, WIRE
 from fetchworker.errors import BrowserError, ConfigError, OutcomeError, how_to_install
 from fetchworker.middlewares.outcome import RETRIES
+from fetchworker.middlewares.pooled import COUNTRY
 from fetchworker.middlewares.recording import WORKSPACE
-from fetchworker.service.calls import tier_meta
+from fetchworker.service.calls import check_country, tier_meta
 from fetchworker.service.failures import ApiError
 from fetchworker.service.leasing import Held, session_of
 from fetchworker.spiders.requests import build_request, fetch_meta
@@ -143,6 +144,8 @@ class BrowserRun:
             "playwright_page_init_callback": self._begin,
             "playwright_page_methods": [PageMethod(self._runner.run)],
         }
+        if self._body.country is not None:
+            meta[COUNTRY] = check_country(self._runtime, self._body.country, self._body.proxy)
         return build_request(fetch, meta)
 
     async def _begin(self, page: Any, request: Request) -> None:

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import orjson
 
+from fetchworker.service.admission import Bodies
 from fetchworker.service.failures import ApiError, failure_of
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Edge:
         self._body_max = service.environment.serve_body_max
         self._form_max = service.environment.documents_bytes + _FORM
         self._patience = service.environment.serve_patience
+        self._bodies = Bodies(max(service.environment.serve_bodies_max, self._body_max, self._form_max))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -103,6 +105,7 @@ class Edge:
             with suppress(TimeoutError):
                 await call.fail(failure, rest=partial(self._rest, receive))
         finally:
+            self._bodies.give_back(call.lies)
             call.tell()
 
     async def _serve(self, call: _Call, headers: dict[bytes, bytes], receive: Receive) -> None:
@@ -112,7 +115,7 @@ class Edge:
             call.scope["state"]["caller"] = self._service.callers.admit(given_key(headers), needed)
         kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         form = kind == _MULTIPART and call.scope["path"] == _FILES
-        body = await self._body(headers, receive, self._form_max if form else self._body_max)
+        body = await self._body(call, headers, receive, self._form_max if form else self._body_max)
         if body and not form and kind != b"application/json":
             other = " or multipart/form-data" if call.scope["path"] == _FILES else ""
             raise ApiError("UNSUPPORTED_MEDIA_TYPE", f"the body has to be application/json{other}")
@@ -127,7 +130,7 @@ class Edge:
         if not _LOOPBACK.match(headers.get(b"host", b"localhost")):
             raise ApiError("FORBIDDEN", "without keys the service answers to localhost and 127.0.0.1 alone")
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
+    async def _body(self, call: _Call, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > most:
             raise _too_large(most)
@@ -147,12 +150,21 @@ class Edge:
                     size += len(parts[-1])
                     if size > most:
                         raise _too_large(most)
+                    self._count(call, len(parts[-1]))
                     deadline.reschedule(end + size / _SLOWEST)
                     if not message.get("more_body", False):
                         return b"".join(parts)
         except TimeoutError:
             told = f"the body did not come within {self._patience:g} seconds and one for each {_SLOWEST} bytes"
             raise _unread(ApiError("REQUEST_TIMEOUT", told)) from None
+
+    def _count(self, call: _Call, size: int) -> None:
+        """A part of a body has come, which lies here until its call has been answered."""
+        try:
+            self._bodies.take(size)
+        except ApiError as exc:
+            raise _unread(exc) from None
+        call.lies += size
 
     async def _rest(self, receive: Receive) -> None:
         """Take what a refused client still sends, up to a limit.
@@ -221,6 +233,7 @@ class _Call:
     def __init__(self, scope: Scope, headers: dict[bytes, bytes], send: Send, patience: float) -> None:
         self.scope = scope
         self.status = 0
+        self.lies = 0  # bytes of its body that lie here
         self.gone = self.done = False
         self._send = send
         self._patience = patience

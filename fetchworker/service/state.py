@@ -14,6 +14,7 @@ from fetchworker.service.artifacts import Artifacts
 from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
+from fetchworker.tasks import end
 from fetchworker.telemetry.attribution import bound
 
 if TYPE_CHECKING:
@@ -68,9 +69,13 @@ class Service:
         self.locks = SessionLocks()
         self.documents = Documents(environment)
         self.artifacts = Artifacts(environment)
+        self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Open what calls need from the start; the sites' crawlers are opened with their first calls."""
+        if self.environment.redis_url is not None:
+            await self.link.away()
+        self._watch = asyncio.ensure_future(self.link.watch(self._needs_redis))
         await self.crawlers.get(DEFAULT)
         self.artifacts.start()
         for site, config in self.sites.items():
@@ -79,6 +84,7 @@ class Service:
 
     async def close(self) -> None:
         """Close everything."""
+        await end(self._watch)
         await self.documents.close()
         await self.artifacts.close()
         await self.crawlers.close()
@@ -99,13 +105,13 @@ class Service:
         """The workspace of the caller's key, None where it has none."""
         return self.callers.workspace_of(request.scope["state"]["caller"])
 
-    async def degraded(self) -> list[tuple[str, str]]:
-        """Parts that do less than they should, and what that means."""
+    def degraded(self) -> list[tuple[str, str]]:
+        """Parts that do less than they should, and what that means; from memory, as it is asked for often."""
         found = []
         limit = self.crawlers.limit
         if limit is not None and limit.away:
             found.append(("limit", self._ceiling()))
-        if self._needs_redis() and await self.link.away():
+        if self._needs_redis() and self.link.missed:
             what = "sessions with a name" if self.stateless else "sessions with a name, pools and Idempotency-Key"
             found.append(("redis", f"Redis does not answer: calls with {what} fail"))
         return found

@@ -100,6 +100,7 @@ def test_a_page_that_is_refused_is_judged(browsing):
         (f"{LAB}/", {"keep": ["film"]}, 400, "VALIDATION_ERROR", None),
         (f"{LAB}/", {"site": "nowhere"}, 400, "VALIDATION_ERROR", ["site"]),
         (f"{LAB}/", {"proxy": "gold"}, 400, "VALIDATION_ERROR", ["proxy"]),
+        (f"{LAB}/", {"country": "DE"}, 400, "VALIDATION_ERROR", ["country"]),
         (f"{LAB}/", {"lease": "x"}, 400, "VALIDATION_ERROR", ["lease"]),
         (f"{LAB}/", {"evaluate": "1"}, 400, "VALIDATION_ERROR", ["evaluate"]),
         (f"{LAB}/close", {}, 502, "FETCH_ERROR", None),

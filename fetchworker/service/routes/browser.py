@@ -81,8 +81,6 @@ async def _run(service: Service, request: Request, body: BrowserRunBody) -> Any:
     if body.site not in service.crawlers.sites:
         known = ", ".join(service.crawlers.sites)
         raise ApiError("VALIDATION_ERROR", f"site: there is no {body.site!r}; known: {known}", fields=["site"])
-    if body.country is not None:
-        raise ApiError("VALIDATION_ERROR", "country: exits are not chosen by country here", fields=["country"])
     if body.session_id is not None:
         check_name(body.session_id)
     check_browser(service.environment)
