@@ -226,13 +226,10 @@ class OutcomeMiddleware:
             plan = self._plan_exhausted(request)
         else:
             plan = plan_error(
-                tries=_tries(request),
-                retries=request.meta.get(RETRIES, runtime.config.retries),
-                backoff=runtime.config.backoff,
-                proxied=wire is not None and wire.proxy is not None and not media,
-                auth=auth,
-                jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
-            )
+                tries=_tries(request), retries=request.meta.get(RETRIES, runtime.config.retries),
+                backoff=runtime.config.backoff, proxied=wire is not None and wire.proxy is not None and not media,
+                auth=auth, jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
+            )  # fmt: skip
         if plan.step != "retry":
             await self._recorder.failure(request, exception)
             return None
