@@ -13,6 +13,7 @@ from fetchworker.commands import while_read
 if TYPE_CHECKING:
     from fetchworker.actions import ActionOutcome
 
+_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 _EXAMPLES = """examples:
   scrapy browser https://lab.example/ --action screenshot
   scrapy browser https://lab.example/ --action 'click:#more' --action 'extract:items=li::text' --action html
@@ -109,7 +110,9 @@ class Command(ScrapyCommand):
         parse_actions(body.actions)
         environment, _ = load_configuration(self.settings)
         check(environment)
-        own: Any = self.settings
+        own: Any = self.settings.copy()
+        if (own.getpriority("LOG_LEVEL") or 0) < _COMMAND_LINE:  # the project's own level would drown the actions
+            own.set("LOG_LEVEL", "ERROR", priority="cmdline")
         crawlers = Crawlers(own, {body.site: self._spider(body.site)}, redis_patience=environment.redis_patience)
         store = artifact_store(environment)
         try:
