@@ -85,7 +85,7 @@ def documents_router(service: Service) -> APIRouter:
             )
 
         if EVENTS in request.headers.get("accept", ""):
-            return event_response(run)
+            return event_response(run, ending=lambda: service.ending)
         return await run(lambda _page, _pages: None)
 
     return router
