@@ -28,6 +28,7 @@ class Slot:
     Attributes:
         users: how many use it now.
         spoilt: it is not used again.
+        introduced: the filtering proxy's credentials are known in it.
         doom: what ended it, as soon as something does.
     """
 
@@ -37,6 +38,8 @@ class Slot:
         self.spoilt = False
         self.doom: asyncio.Future[BrowserError] = asyncio.get_running_loop().create_future()
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.introduction = asyncio.Lock()
+        self.introduced = False
         self.pages = asyncio.Semaphore(pages or _UNLIMITED)
         self._context: Any = None
         self._run: Run | None = None
@@ -144,12 +147,7 @@ def arguments_of(spec: ContextSpec, run: Run) -> dict[str, Any]:
         "has_touch": spec.mobile,
         **spec.extra,
         "ignore_https_errors": not spec.verify,
-        "proxy": {
-            "server": run.url,
-            "bypass": "<-loopback>",
-            "username": run.username,
-            "password": run.password.get_secret_value(),
-        },
+        "proxy": {"server": run.url, "bypass": "<-loopback>"},  # introduce() gives the credentials
     }
     if spec.accept_language:  # workers of the headless shell send none by themselves
         made["extra_http_headers"] = {"accept-language": spec.accept_language, **made.get("extra_http_headers", {})}
