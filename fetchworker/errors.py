@@ -4,7 +4,8 @@
 
     FetchworkerError
     ├── ConfigError                 settings, sites.yaml, environment: the start is refused
-    │   └── ProxyConfigError        an entry of a proxy list
+    │   ├── ProxyConfigError        an entry of a proxy list
+    │   └── ProxyRefusedError       proxies refuse our credentials before a crawl has begun
     ├── ArgumentError               spider arguments or a seed that name no call
     ├── UnqueueableError            a request holds a value that has no place in the queue
     ├── CorruptEntryError           an entry of the queue that is no request of the spider
@@ -32,10 +33,14 @@
     ├── BilledUsageError            a provider of proxies does not tell what it billed
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
-    │   └── RefusedError            the database works, and will not take these values
+    │   ├── RefusedError            the database works, and will not take these values
+    │   ├── ArtifactError           an artifact cannot be kept or read (ARTIFACT_ERROR)
+    │   └── StorageAwayError        the database does not answer; it may pass (STORAGE_UNAVAILABLE)
     ├── PlatformError               a node that runs jobs cannot be asked (NODE_UNAVAILABLE)
+    ├── RunNotFoundError            there is no such run, or it is somebody else's (NOT_FOUND)
+    ├── RunStateError               the state of a run does not allow it (CONFLICT)
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
-    ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
+    ├── AnswerRejectedError         a language model says nothing of a document that could be used; ``reason`` says why
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -91,6 +96,10 @@ class ContradictionError(ConfigError):
 
 class ProxyConfigError(ConfigError):
     """A proxy entry cannot be read: the message names its place in the list and hides its credentials."""
+
+
+class ProxyRefusedError(ConfigError):
+    """Proxies refuse our user name or password: seen before a crawl began, which does not begin."""
 
 
 class ArgumentError(FetchworkerError):
@@ -152,6 +161,12 @@ class SessionBusyError(SessionError):
     """Somebody else has the named session to itself, and did not give it back in time: nothing was sent."""
 
     type = "SESSION_BUSY"
+
+
+class SessionCountryError(SessionError):
+    """A session was asked for in another country than that of its exit, which it keeps: nothing was sent."""
+
+    type = "CONFLICT"
 
 
 class LeaseLostError(SessionError):
@@ -279,6 +294,30 @@ class RefusedError(StorageError):
     """The database works and will not take these values."""
 
 
+class ArtifactError(StorageError):
+    """An artifact cannot be kept or read; what it was made of goes on. ``context["reason"]`` is ``too_big`` or none."""
+
+    type = "ARTIFACT_ERROR"
+
+
+class StorageAwayError(StorageError):
+    """The database does not answer, for longer than it was waited for: nothing is done, and it may be tried again."""
+
+    type = "STORAGE_UNAVAILABLE"
+
+
+class RunNotFoundError(FetchworkerError):
+    """There is no such run or job, or it belongs to a workspace that the caller does not see."""
+
+    type = "NOT_FOUND"
+
+
+class RunStateError(FetchworkerError):
+    """The state of a run, or an earlier call with the same key, does not allow what is asked."""
+
+    type = "CONFLICT"
+
+
 class PlatformError(FetchworkerError):
     """A node that runs jobs cannot be asked, or does not take one now."""
 
@@ -331,6 +370,16 @@ class OutcomeError(FetchworkerError):
 
 
 class AnswerRejectedError(FetchworkerError):
-    """A language model's answer about a document is not used; ``context`` names the field, never the text."""
+    """A language model's answer about a document is not used, or there is none; ``context`` never holds its text.
+
+    Args:
+        reason: ``timeout``, ``unreachable``, ``egress``, ``status`` (with ``context["status"]``), ``no_completion``,
+            ``too_long`` (what would be asked, or the answer), ``schema``, ``not_backed`` (``context["field"]``: its
+            lines do not hold it), or ``other_kind``.
+    """
 
     type = "ANSWER_REJECTED"
+
+    def __init__(self, reason: str, message: str, **context: Any) -> None:
+        super().__init__(message, reason=reason, **context)
+        self.reason = reason

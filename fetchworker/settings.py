@@ -40,6 +40,8 @@ DOWNLOADER_MIDDLEWARES = {
     "fetchworker.middlewares.redirect.RedirectMiddleware": 500,
     # tells blocks from data; rotates, waits, retries; only `ok` goes up
     "fetchworker.middlewares.outcome.OutcomeMiddleware": 550,
+    # writes answers into WARC files; off unless FETCHWORKER_ARTIFACTS_WARC says otherwise
+    "fetchworker.middlewares.archive.ArchiveMiddleware": 560,
     # decodes gzip, deflate, br and zstd, stops bombs at DOWNLOAD_MAXSIZE
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 600,
     # the site's budget of bytes, where it has one (`budget` in sites.yaml)

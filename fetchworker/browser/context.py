@@ -6,6 +6,7 @@ import asyncio
 import logging
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from fetchworker.browser.faults import translated
 from fetchworker.browser.identity import locale_of, overrides
@@ -22,12 +23,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
+#: Playwright's page → its run of the filtering proxy
+_runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
+
 #: seconds that the closing of a page may take; then its context is not used again
 _CLOSING = 5.0
 #: popups of one use; more of them end it
 _POPUPS = 20
 #: seconds in which the end of a browser is heard of, once its pages are gone
 _HEARD = 1.0
+
+
+def run_of(page: Any) -> Run | None:
+    """The filtering proxy's run that a page of ours goes out by: its ``refusals``."""
+    return _runs.get(page)
 
 
 class BrowserContext:
@@ -116,6 +125,7 @@ class BrowserContext:
         """A new page, closed at the end; popups are closed, dialogs dismissed unless somebody listens to them."""
         async with self._slot.pages:
             page = await self.playwright_context.new_page()
+            _runs[page] = self.run
             try:
                 await self._prepare(page)
                 yield page
