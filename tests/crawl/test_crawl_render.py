@@ -1,0 +1,95 @@
+"""Pages that a browser loads because their answers take one: whole crawls of the lab, with a real Chromium."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fetchworker.demo.model import Reply
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+URL = "https://lab.example"
+
+
+@pytest.fixture
+def browser(project, shell):
+    project.env["FETCHWORKER_BROWSER"] = shell
+
+
+def stats(crawled, name):
+    """The number of a stat, in the dump at the end of the log."""
+    found = re.search(rf"'fetchworker/{re.escape(name)}': ([\d.]+)", crawled.log)
+    return float(found[1]) if found else 0
+
+
+def agents(lab):
+    return {request.header("user-agent") for request in lab.requests}
+
+
+def test_a_challenge_takes_one_step_and_the_session_goes_on(browser, lab, sites, serve):
+    sites(render="on_evidence", concurrency=4)
+    seeds = [{"url": f"{URL}/challenge/{n}", "session": "ann"} for n in range(6)]
+    done = serve(*seeds)
+    assert done.code == 0, done.log
+    assert {item["body"].count("<h1>") for item in done.items} == {1}
+    assert len(done.items) == 6
+    assert stats(done, "render/fetch/challenge") == 1, done.log
+    assert stats(done, "browser/pages") == 1
+    assert len(agents(lab)) == 1
+
+
+def test_requests_of_scripts_go_on_after_a_visit_of_the_page_they_come_from(browser, lab, sites, serve):
+    sites(render="on_evidence")
+    origin = f"{URL}/challenge/list"
+    seed = {"url": f"{URL}/challenge/api/7", "destination": "xhr", "referer": origin, "session": "ann"}
+    done = serve(seed)
+    assert [item["body"] for item in done.items] == ['{"name": "7"}'], done.log
+    assert [request.path for request in lab.requests if "list" in request.path][0] == "/challenge/list"
+    assert lab.paths[0] == lab.paths[-1] == "/challenge/api/7"
+    assert stats(done, "render/fetch/challenge") == stats(done, "browser/pages") == 1
+
+
+def test_an_application_is_filled_in_by_its_scripts(browser, lab, sites, fetch):
+    sites(render="on_evidence")
+    done = fetch(f"{URL}/app/mug")
+    assert "<h1>mug is one" in done.item["body"]
+    assert (done.item["attempts"], stats(done, "render/fetch/shell")) == (1, 1)
+
+
+def test_without_the_wish_no_browser_is_asked(browser, lab, fetch):
+    done = fetch(f"{URL}/app/mug")
+    assert '<div id="root"></div>' in done.item["body"]
+    done = fetch(f"{URL}/challenge/mug")
+    assert done.items == []
+    assert stats(done, "browser/pages") == 0
+
+
+def test_always_means_each_page_and_nothing_else(browser, lab, sites, fetch):
+    sites(render="always")
+    done = fetch(f"{URL}/app/mug")
+    assert "<h1>mug is one" in done.item["body"]
+    assert lab.paths == ["/app/mug", "/app/data/mug"]
+    assert '"name": "mug"' in fetch(f"{URL}/app/data/mug", destination="xhr").item["body"]
+
+
+def test_a_challenge_that_no_browser_passes_costs_one_step_of_each_identity(browser, lab, sites, fetch):
+    sites(render="on_evidence", timeout=3, retries=4)
+    lab.app = lambda _: Reply(403, (("content-type", "text/html"), ("x-amzn-waf-action", "challenge")), b"<p>Wait</p>")
+    done = fetch(f"{URL}/never")
+    assert done.items == []
+    assert [line["context"]["outcome"] for line in done.failed] == ["challenge"]
+    assert stats(done, "render/fetch/challenge") == stats(done, "render_failed/fetch") == 2
+    assert len(lab.requests) == 5 + 2, "steps are no tries"
+
+
+def test_where_there_is_no_browser_it_is_said_once(project, lab, sites, fetch):
+    sites(render="on_evidence")
+    project.env["FETCHWORKER_BROWSER"] = "/nowhere/chromium"
+    done = fetch(f"{URL}/challenge/mug")
+    assert done.log.count("no page is given to a browser") == 1
+    assert [line["context"]["outcome"] for line in done.failed] == ["challenge"]
+    sites(render="always")
+    done = fetch(f"{URL}/app/mug")
+    assert done.code != 0
+    assert "scrapy doctor" in done.log
