@@ -21,13 +21,14 @@ from scrapy.exceptions import DownloadFailedError, IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
+from fetchworker.download.charging import MINT
 from fetchworker.download.rendering import Rendering
 from fetchworker.download.wire import WIRE, Wire
 from fetchworker.errors import FetchworkerError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.redirect import another_try
-from fetchworker.middlewares.renderguard import Guard, Standing, check_browser
+from fetchworker.middlewares.renderguard import Guard, Standing
 from fetchworker.outcomes import Outcome, Verdict, classify
 from fetchworker.outcomes.appshell import is_app_shell, is_html
 from fetchworker.outcomes.taxonomy import REFUSALS
@@ -75,7 +76,7 @@ class RenderMiddleware:
         wire: Wire | None = request.meta.get(WIRE)
         if wire is None or request.meta.get("playwright"):
             return
-        reason = request.meta.get(STEP)
+        reason = MINT if request.meta.get("fw_warmup") == MINT else request.meta.get(STEP)
         if reason is None and self._steps.policy(request) == "always" and is_load(request):
             reason = "always"
         if reason is not None:
@@ -110,8 +111,9 @@ class Steps:
 
     def check(self) -> None:
         """Raise ConfigError where pages are to be rendered and none can be."""
-        if self._runtime.config.render == "always":
-            check_browser(self._runtime, self._crawler.settings)
+        pool = self._runtime.config.pool
+        if self._runtime.config.render == "always" or (pool is not None and pool.via == "browser"):
+            self._guard.check(self._crawler.settings)
 
     def policy(self, request: Request) -> Render:
         """What holds for a request."""
@@ -126,7 +128,7 @@ class Steps:
     async def _is_complete(self, request: Request, reason: str, page: Page) -> bool:
         if classify(page, site=self._runtime.site, request_url=request.url).outcome is Outcome.CHALLENGE:
             return False
-        if reason in ("challenge", "mint"):
+        if reason in ("challenge", MINT):
             return True
         gives = getattr(self._crawler.spider, "gives_data", None)
         return not is_app_shell(page) and (gives is None or await gives(request, page))
@@ -150,7 +152,7 @@ class Steps:
         assert wire.rendering is not None
         self._runtime.count(f"render_{'ok' if good else 'failed'}/{self._runtime.site}")
         self._standing.landed(wire.session.identity, good=good)
-        if wire.rendering.reason not in ("always", "contract" if good else ""):
+        if wire.rendering.reason in ("challenge", "shell") or (wire.rendering.reason == "contract" and not good):
             self._guard.told(good=good)
 
     def parsed(self, response: Response, *, good: bool) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from fetchworker.config import Environment
     from fetchworker.download.wire import Wire
     from fetchworker.runtime import Runtime
 
@@ -34,23 +35,29 @@ _KNOWN = 2000
 _LONGEST = 120.0
 
 
-def check_browser(runtime: Runtime, settings: BaseSettings) -> None:
+def check_browser(settings: BaseSettings, environment: Environment, *, site: str, profile: str) -> None:
     """See that a browser can load the site's pages.
+
+    Args:
+        settings: Scrapy's.
+        environment: the configuration.
+        site: its name.
+        profile: whom its sessions are to look like.
 
     Raises:
         ConfigError: what is missing, or contradicts it.
     """
     if importlib.util.find_spec("playwright") is None:
-        raise ConfigError("render: pages need a browser, and playwright is not installed: see `scrapy doctor`")
+        raise ConfigError("pages need a browser, and playwright is not installed: see `scrapy doctor`")
     try:
-        find_program(engine_options(settings, runtime.environment).program)
+        find_program(engine_options(settings, environment).program)
     except ConfigError as exc:
-        raise ConfigError(f"render: {exc.message} (`scrapy doctor` says what is there)") from exc
-    profile = get_profile(runtime.profile)
-    if profile.family != "chromium":
+        raise ConfigError(f"{exc.message} (`scrapy doctor` says what is there)") from exc
+    known = get_profile(profile)
+    if known.family != "chromium":
         raise ConfigError(
-            f"render: the profile {profile.name} is no Chromium, and the browser is one: choose a chrome profile for "
-            f"{runtime.site}, or render: never"
+            f"the profile {known.name} is no Chromium, and the browser is one: choose a chrome profile for "
+            f"{site}, or no browser (render: never, pool.via: http)"
         )
 
 
@@ -72,11 +79,16 @@ class Guard:
         """
         return identity not in before and len(before) < MOST and time.monotonic() >= self._closed_until
 
+    def check(self, settings: BaseSettings) -> None:
+        """Raise ConfigError where the site's pages cannot be given to a browser."""
+        runtime = self._runtime
+        check_browser(settings, runtime.environment, site=runtime.site, profile=runtime.profile)
+
     def can(self, wire: Wire, settings: BaseSettings) -> bool:
         """Whether there is a browser for this identity; one warning where there is none."""
         if self._usable is None:
             try:
-                check_browser(self._runtime, settings)
+                self.check(settings)
                 self._usable = True
             except ConfigError as exc:
                 self._usable = False
