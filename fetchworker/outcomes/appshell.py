@@ -2,50 +2,73 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
 
 from fetchworker.outcomes._view import Content, content_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fetchworker.contracts import Page
 
-#: bytes of a page that are looked at; a shell's scripts stand in files of their own
+#: bytes of a page that is looked at; a shell's scripts stand in files of their own
 _MOST = 512 * 1024
 #: characters of text that a shell may have beside its scripts: a title, "Loading…"
 _TEXT = 200
 _OK = 200
 
-_SCRIPT = re.compile(rb"<script\b[^>]*>", re.IGNORECASE)
-#: data that stands in a page is data, whatever puts it on show
-_DATA = re.compile(rb"""<script\b[^>]*\btype=["']?application/(?:ld\+)?json""", re.IGNORECASE)
-_UNSEEN = re.compile(
-    rb"<(script|style|noscript|template|svg|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL
-)
-#: an element that an application is put into, with nothing (or a turning wheel) in it
-_ROOT = re.compile(
-    rb"""<(?:div|main|app)\b[^>]*\bid=["']?(?:root|app|__next|__nuxt|react-root|main|application|mount)\b""",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(rb"<noscript\b[^>]*>[^<]*(?:<(?!/noscript)[^<]*)*?javascript", re.IGNORECASE)
+#: elements whose text nobody sees
+_UNSEEN = frozenset({"head", "title", "script", "style", "noscript", "template", "svg"})
+#: names of the element that an application is put into
+_ROOTS = frozenset({"root", "app", "__next", "__nuxt", "react-root", "main", "application", "mount", "app-root"})
 
 
 def is_app_shell(page: Page) -> bool:
-    """Whether an answer is HTML with next to no text, which asks for JavaScript or has a place that scripts fill."""
+    """Whether an answer is HTML with next to no text, which asks for JavaScript or has a place that scripts fill.
+
+    A page with data for scripts in it (JSON, JSON-LD) is none: it need not be rendered to be read.
+    """
     body = page.body
-    if page.status not in (None, _OK) or len(body) > _MOST or content_of(body) is not Content.HTML:
+    if page.status not in (None, _OK) or len(body) > _MOST or not is_html(page) or b"script" not in body.lower():
         return False
-    if _SCRIPT.search(body) is None or _DATA.search(body) is not None:
+    try:
+        tree = etree.fromstring(body, etree.HTMLParser(encoding="utf-8", remove_comments=True, no_network=True))
+    except etree.LxmlError:
         return False
-    return (_ROOT.search(body) or _ASKS.search(body)) is not None and _text_of(body) <= _TEXT
+    return tree is not None and _waits_for_scripts(tree) and _has_little_text(tree)
 
 
 def is_html(page: Page) -> bool:
     """Whether an answer is an HTML document."""
-    return content_of(page.body) is Content.HTML and b"xml" not in page.body[:16]
+    return content_of(page.body) is Content.HTML and b"<?xml" not in page.body[:64]
 
 
-def _text_of(body: bytes) -> int:
-    """Characters of text that the page shows without its scripts."""
-    text = _UNSEEN.sub(b" ", body).decode("utf-8", "replace")
-    return sum(map(len, text.split()))
+def _waits_for_scripts(tree: Any) -> bool:
+    kinds = [(script.get("type") or "").lower() for script in tree.iter("script")]
+    if not kinds or any("json" in kind for kind in kinds):
+        return False
+    asks = any("javascript" in "".join(element.itertext()).lower() for element in tree.iter("noscript"))
+    return asks or any(element.get("id") in _ROOTS for element in tree.iter(etree.Element))
+
+
+def _has_little_text(tree: Any) -> bool:
+    found = 0
+    for text in _texts(tree):
+        found += sum(map(len, text.split()))
+        if found > _TEXT:
+            return False
+    return True
+
+
+def _texts(tree: Any) -> Iterator[str]:
+    """What a reader without scripts sees, piece by piece."""
+    left = [tree]
+    while left:
+        element = left.pop()
+        if element.tag not in _UNSEEN:
+            yield element.text or ""
+            left += element
+        if element is not tree:
+            yield element.tail or ""

@@ -17,7 +17,7 @@ from fetchworker.actions import TYPES
 from fetchworker.errors import FetchworkerError, RedisUnavailableError
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
-from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody
+from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody, MintBody
 from fetchworker.service.responses import REF, failure_response
 from fetchworker.service.routes.artifacts import artifacts_router
 from fetchworker.service.routes.browser import browser_router
@@ -121,7 +121,7 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
 
 def _bodies() -> dict[str, Any]:
     found: dict[str, Any] = {}
-    own = (BrowserRunBody, DocumentBody, FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody)
+    own = (BrowserRunBody, DocumentBody, FetchBody, MintBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody)
     all_models: tuple[type[BaseModel], ...] = (*TYPES.values(), *own)
     for model in all_models:
         schema = model.model_json_schema(ref_template=REF)

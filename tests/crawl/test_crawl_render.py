@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -93,3 +94,37 @@ def test_where_there_is_no_browser_it_is_said_once(project, lab, sites, fetch):
     done = fetch(f"{URL}/app/mug")
     assert done.code != 0
     assert "scrapy doctor" in done.log
+
+
+def test_a_session_is_minted_and_the_crawl_goes_over_http(browser, project, lab, queue, fetch):
+    made = project.scrapy("sessions", "mint", "fetch", "mia", "--url", f"{URL}/challenge/home", "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout) == {"site": "fetch", "warmed": [], "minted": ["mia"], "failed": 0, "missing": []}
+    shown = project.scrapy("sessions", "show", "fetch", "mia", "--json")
+    assert "cleared" in shown.stdout
+    spent = project.scrapy("usage", "--json")
+    assert '"mint"' in spent.stdout, spent.stdout
+    done = fetch(f"{URL}/challenge/cup", session="mia")
+    assert "<h1>cup</h1>" in done.item["body"]
+    assert (stats(done, "browser/pages"), len(agents(lab))) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fetch", "mia"), "has no warm-up page: say with --url"),
+        (("fetch", "mia", "--url", "gopher://lab.example/"), "http:// or https://"),
+        (("fetch", "mia", "ben"), "mint SITE [ID]"),
+    ],
+)
+def test_what_cannot_be_minted_is_told(browser, project, arguments, told):
+    made = project.scrapy("sessions", "mint", *arguments)
+    assert made.returncode == 2
+    assert told in made.stderr
+
+
+def test_a_pool_is_minted(browser, project, lab, sites, queue):
+    sites(pool={"via": "browser"})
+    made = project.scrapy("sessions", "mint", "fetch", "--url", f"{URL}/challenge/home")
+    assert made.returncode == 0, made.stderr
+    assert "1 minted: pool.main." in made.stdout
