@@ -225,6 +225,9 @@ class Visit:
         raise PageFailedError("navigation", f"{target} cannot be reached ({reason})", reason=reason)
 
     async def _content(self, page: Any, found: Any) -> tuple[bytes, str]:
+        if self._rendering is not None and found is not None and not _is_markup(found):
+            told = http_content_type_encoding(found.headers.get("content-type", ""))
+            return await found.body(), told or "utf-8"  # the browser has made a page of what is none
         try:
             text = await page.content()
         except Exception as exc:
@@ -278,6 +281,11 @@ class Visit:
             meta["redirect_times"] = len(urls)
             meta["redirect_urls"], meta["redirect_reasons"] = urls[::-1], reasons[::-1]
         meta["playwright_security_details"] = await found.security_details()
+
+
+def _is_markup(found: Any) -> bool:
+    kind = found.headers.get("content-type", "html").lower()
+    return "html" in kind or "xml" in kind
 
 
 async def _headers(found: Any) -> Headers:

@@ -238,8 +238,8 @@ class OutcomeMiddleware:
         if plan.step != "retry":
             await self._recorder.failure(request, exception)
             return None
-        if request.meta.get(LEASED):
-            plan = replace(plan, rotate=False)
+        leased, step = bool(request.meta.get(LEASED)), self._steps.made(wire)
+        plan = replace(plan, rotate=plan.rotate and not leased, counted=plan.counted and not step)
         return await self._retry(request, plan, type(exception).__name__, wire)
 
     def _unspent(self, request: Request, exception: Exception) -> bool:

@@ -46,6 +46,8 @@ logger = logging.getLogger(__name__)
 
 #: meta keys: what is wished for; why the next try goes by the browser; identities that had their step for this request
 RENDER, STEP, STEPS = "fw_render", "fw_render_step", "fw_render_steps"
+#: the reasons of steps
+_ON_EVIDENCE = frozenset({"challenge", "shell", "contract"})
 #: seconds that a page is waited for at most, and the part of the try's timeout that this may be
 _PATIENCE, _PART = 20.0, 0.6
 #: errors of a visit beside a request, which the request itself gets over
@@ -99,7 +101,7 @@ class Steps:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler, self._runtime = crawler, Runtime.of(crawler)
         self._guard = Guard(self._runtime)
-        self._standing = Standing()
+        self._standing = Standing(self._runtime.waits)
 
     @classmethod
     def of(cls, crawler: Crawler) -> Steps:
@@ -152,7 +154,7 @@ class Steps:
         assert wire.rendering is not None
         self._runtime.count(f"render_{'ok' if good else 'failed'}/{self._runtime.site}")
         self._standing.landed(wire.session.identity, good=good)
-        if wire.rendering.reason in ("challenge", "shell") or (wire.rendering.reason == "contract" and not good):
+        if wire.rendering.reason in _ON_EVIDENCE and not (wire.rendering.reason == "contract" and good):
             self._guard.told(good=good)
 
     def parsed(self, response: Response, *, good: bool) -> None:
@@ -168,6 +170,11 @@ class Steps:
             return False
         allowed = self.policy(request) != "never" and self._guard.allows(wire.session.identity, ())
         return allowed and is_load(request) and self._guard.can(wire, self._crawler.settings)
+
+    @staticmethod
+    def made(wire: Wire | None) -> bool:
+        """Whether a try was a step, which counts for none."""
+        return wire is not None and wire.rendering is not None and wire.rendering.reason in _ON_EVIDENCE
 
     async def through(self, request: Request, page: Page, verdict: Verdict, wire: Wire | None) -> Request | None:
         """The request once more, by the browser or after it; None where the answer is to be taken as it is."""

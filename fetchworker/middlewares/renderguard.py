@@ -13,6 +13,7 @@ from fetchworker.browser.program import find_program
 from fetchworker.download.browsersettings import engine_options
 from fetchworker.download.profiles import get_profile
 from fetchworker.errors import ConfigError
+from fetchworker.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
     from fetchworker.download.wire import Wire
+    from fetchworker.pace import Waits
     from fetchworker.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -111,7 +113,8 @@ class Guard:
 class Standing:
     """The steps that are under way, and when identities had their last good one: a session needs one, not one each."""
 
-    def __init__(self) -> None:
+    def __init__(self, waits: Waits) -> None:
+        self._waits = waits
         self._flights: dict[str, asyncio.Event] = {}
         self._solved: OrderedDict[str, float] = OrderedDict()
 
@@ -133,10 +136,19 @@ class Standing:
     async def solved(self, identity: str, *, since: float) -> bool:
         """Whether another request's step went well since this one was sent; one that is under way is waited for."""
         flight = self._flights.get(identity)
-        if flight is not None:
-            try:
-                async with asyncio.timeout(_LONGEST):
-                    await flight.wait()
-            except TimeoutError:  # its request was dropped
-                self._flights.pop(identity, None)
+        if flight is not None and not await self._over(flight) and self._flights.get(identity) is flight:
+            del self._flights[identity]  # its request was dropped
         return self._solved.get(identity, -1.0) >= since
+
+    async def _over(self, flight: asyncio.Event) -> bool:
+        """Wait as all do that are between two tries: the crawl may end, and other requests are taken meanwhile."""
+        landed, patience = asyncio.ensure_future(_landing(flight)), asyncio.ensure_future(self._waits.sleep(_LONGEST))
+        try:
+            await asyncio.wait((landed, patience), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await end(landed, patience)
+        return flight.is_set()
+
+
+async def _landing(flight: asyncio.Event) -> None:
+    await flight.wait()
