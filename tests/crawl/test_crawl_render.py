@@ -8,6 +8,7 @@ import re
 import pytest
 
 from fetchworker.demo.model import Reply
+from tests.crawl.conftest import crawled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 URL = "https://lab.example"
@@ -58,6 +59,36 @@ def test_an_application_is_filled_in_by_its_scripts(browser, lab, sites, fetch):
     assert (done.item["attempts"], stats(done, "render/fetch/shell")) == (1, 1)
 
 
+LINKS = {"props": {"pageProps": {"username": "ann", "account": {"id": 7, "username": "ann"}, "links": []}}}
+FILLED = f"""<!doctype html><title>ann</title><h1>ann</h1><p>{"Pages of a friend of mine. " * 200}</p><script>
+const made = document.createElement("script");
+made.id = "__NEXT_DATA__";
+made.type = "application/json";
+made.textContent = DATA;
+setTimeout(() => document.body.append(made), 400);
+</script>"""
+
+
+@pytest.mark.parametrize("data", [json.dumps(json.dumps(LINKS)), '"{}"'], ids=["filled", "empty"])
+def test_a_page_without_its_data_is_asked_for_once_more(browser, project, lab, queue, data):
+    project.use(lab)
+    project.sites(timeout=15 if "ann" in data else 5)
+    path = project.folder / "sites.yaml"
+    entries = json.loads(path.read_text())["sites"]
+    path.write_text(json.dumps({"sites": entries | {"linktree": {**entries["linktree"], "render": "on_evidence"}}}))
+    lab.app = lambda _: Reply(200, (("content-type", "text/html"),), FILLED.replace("DATA", data).encode())
+    done = crawled(project, project.scrapy("crawl", "linktree", "-a", "user=ann", "-O", f"{project.folder}/f.jsonl"))
+    assert [item["username"] for item in done.items] == (["ann"] if "ann" in data else []), done.log
+    assert [line["type"] for line in done.failed] == ([] if "ann" in data else ["CONTRACT_ERROR"])
+    assert stats(done, "render/linktree/contract") == 1
+
+
+def test_json_that_a_browser_was_sent_for_is_json(browser, lab, sites, fetch):
+    sites(render="on_evidence")
+    done = fetch(f"{URL}/challenge/api/7")
+    assert done.item["body"] == '{"name": "7"}'
+
+
 def test_without_the_wish_no_browser_is_asked(browser, lab, fetch):
     done = fetch(f"{URL}/app/mug")
     assert '<div id="root"></div>' in done.item["body"]
@@ -102,7 +133,7 @@ def test_a_session_is_minted_and_the_crawl_goes_over_http(browser, project, lab,
     assert json.loads(made.stdout) == {"site": "fetch", "warmed": [], "minted": ["mia"], "failed": 0, "missing": []}
     shown = project.scrapy("sessions", "show", "fetch", "mia", "--json")
     assert "cleared" in shown.stdout
-    spent = project.scrapy("usage", "--json")
+    spent = project.scrapy("usage", "--json", "--by", "operation")
     assert '"mint"' in spent.stdout, spent.stdout
     done = fetch(f"{URL}/challenge/cup", session="mia")
     assert "<h1>cup</h1>" in done.item["body"]
@@ -124,6 +155,7 @@ def test_what_cannot_be_minted_is_told(browser, project, arguments, told):
 
 
 def test_a_pool_is_minted(browser, project, lab, sites, queue):
+    project.use(lab)
     sites(pool={"via": "browser"})
     made = project.scrapy("sessions", "mint", "fetch", "--url", f"{URL}/challenge/home")
     assert made.returncode == 0, made.stderr

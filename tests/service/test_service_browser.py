@@ -20,7 +20,7 @@ BODY = {"type": "extract", "fields": {"text": {"css": "body"}}}
 def browsing(demo, shell, tmp_path_factory):
     """A service with a browser."""
     keys = [
-        {"name": "one", "hash": hash_of("fwk_one"), "scopes": ["fetch", "artifacts"], "workspace": "w-one"},
+        {"name": "one", "hash": hash_of("fwk_one"), "scopes": ["fetch", "artifacts", "sessions"], "workspace": "w-one"},
         {"name": "sites", "hash": hash_of("fwk_sites"), "scopes": ["sites"]},
     ]
     made = Serving(
@@ -189,7 +189,8 @@ def test_a_fetch_has_its_challenge_passed_and_goes_on_over_http(browsing):
     assert "<h1>cup</h1>" in told["body"]
     told = done(fetch(browsing, f"{LAB}/challenge/jug", render="never", session_id="eve"))
     assert "<h1>jug</h1>" in told["body"], "the session is known now"
-    assert failure(fetch(browsing, f"{LAB}/challenge/jug", retries=0))[1] == "CHALLENGE"
+    refused = fetch(browsing, f"{LAB}/challenge/jug", retries=0)
+    assert (failure(refused)[1], refused.json()["context"]["outcome"]) == ("UPSTREAM_BLOCKED", "challenge")
 
 
 def test_a_fetch_is_rendered_where_that_is_asked_for(browsing):
