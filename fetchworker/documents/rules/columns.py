@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 KINDS = ("description", "quantity", "unit_price", "amount", "tax", "discount", "code", "unit")
 _NUMERIC = frozenset({"quantity", "unit_price", "amount", "tax", "discount"})
-#: of a label that two kinds share the first is meant unless the row has that already
-_ORDER = {"unit": ("quantity", "unit"), "item": ("description", "code"), "artikel": ("description", "code")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,7 @@ def _kind(words: str) -> str:
 def _single(columns: list[Column]) -> list[Column]:
     """Columns with one amount: of several the last; of two descriptions the wider one's neighbour is a code."""
     kept: list[Column] = []
+    columns = _second_quantity(columns)
     amounts = [column for column in columns if column.kind == "amount"]
     texts = [column for column in columns if column.kind == "description"]
     for column in columns:
@@ -100,3 +99,10 @@ def _single(columns: list[Column]) -> list[Column]:
         last = prices[-1]
         kept = [Column("amount", c.left, c.right) if c is last and len(prices) > 1 else c for c in kept]
     return kept
+
+
+def _second_quantity(columns: list[Column]) -> list[Column]:
+    """Of two quantities (``Qty``, ``Unit``) the second is the price of one, or the unit where another is the price."""
+    quantities = [column for column in columns if column.kind == "quantity"]
+    kind = "unit" if any(column.kind == "unit_price" for column in columns) else "unit_price"
+    return [replace(column, kind=kind) if column in quantities[1:] else column for column in columns]

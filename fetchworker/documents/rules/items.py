@@ -26,6 +26,8 @@ _NEAR = Decimal("0.02")
 #: what lies between a row and the row that goes on with its description, in heights
 _TIGHT = 0.75
 
+_PRINTED = {"quantity": money.plain, "unit_price": money.price, "amount": money.printed}
+
 Item = dict[str, Value]
 
 
@@ -142,7 +144,7 @@ def _item(row: Row, table: list[Column], mark: str) -> Item | None:
     for name in ("quantity", "unit_price", "amount"):
         number = numbers.get(name)
         if number is not None:
-            printed = money.plain(number.value) if name == "quantity" else money.printed(number.value)
+            printed = _PRINTED[name](number.value)
             item[name] = Value(printed, (number.cell,), 0.97 if proof else 0.85, 1.01 if proof else 1.0)
     rate = next((match for cell in row.cells if (match := _RATE.search(cell.text)) and _has(table, "tax")), None)
     if rate:
@@ -186,7 +188,19 @@ def _in_columns(row: Row, table: list[Column], mark: str) -> dict[str, _Number]:
         ):
             found[kind] = number
             used.add(id(number))
-    return _multiplied(found, [pair[2] for pair in pairs], table)
+    return _ordered(_multiplied(found, [pair[2] for pair in pairs], table), table)
+
+
+def _ordered(found: dict[str, _Number], table: list[Column]) -> dict[str, _Number]:
+    """Quantity and price in the order of their columns, where each alone stood nearer to the other's."""
+    columns_ = {kind: _has(table, kind) for kind in ("quantity", "unit_price")}
+    quantity, price = columns_["quantity"], columns_["unit_price"]
+    if not _proof(found) or quantity is None or price is None:
+        return found
+    one, other = found["quantity"], found["unit_price"]
+    if (one.left < other.left) == (quantity.left < price.left):
+        return found
+    return {**found, "quantity": other, "unit_price": one}
 
 
 def _later(pairs: list[tuple[float, str, _Number]]) -> bool:

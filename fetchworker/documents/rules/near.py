@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from fetchworker.documents.rules import labels
+from fetchworker.documents.rules import columns, labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,10 +28,14 @@ _LABELS = (
     "buyer",
     "ship_to",
     "seller",
+    "buyer_alone",
+    "seller_alone",
     "total",
     "subtotal",
     "tax",
 )
+#: labels that begin as a party's
+_NO_PARTIES = ("other_number", "invoice_number", "invoice_date", "due_date", "other_date")
 _MARKS = re.compile(r"^[\s:;.#,()\-–]+")
 
 
@@ -44,6 +48,40 @@ def beside(
             match = labels.begins(cell.text, *names) or labels.find(cell.text, *names)
             if match is not None:
                 yield from _places(sheet, row, place, match, read, reach=reach)
+
+
+def captioned(
+    sheet: Sheet, name: str, read: Callable[[str], Read | None], *, reach: float = 3.0
+) -> Iterator[Place[Read]]:
+    """What ``read`` makes of the places beside captions: a label at the beginning of a cell, or before a colon.
+
+    A word of the text that happens to be a label (``Fietsbel koper``) is none, and short ones (``Van``, in
+    ``NAME_alone``) only where they are all of a cell or have a colon behind them.
+    """
+    for row in sheet.rows:
+        if columns.opened(row):
+            continue
+        for place, cell in enumerate(row.cells):
+            match = _caption(cell.text, name)
+            if match is not None:
+                yield from _places(sheet, row, place, match, read, reach=reach)
+
+
+def _caption(text: str, name: str) -> re.Match[str] | None:
+    short = f"{name}_alone"
+    begun = labels.begins(text, name)
+    if begun and labels.longest(text, *_NO_PARTIES) and not _follows(text, begun):  # Kundennummer, Client n°
+        begun = None
+    lone = labels.alone(text, short) or next(
+        (match for match in [labels.begins(text, short)] if match and text[match.end() :].lstrip().startswith(":")), None
+    )
+    return begun or lone or labels.caption(text, name)
+
+
+def _follows(text: str, match: re.Match[str]) -> bool:
+    """Whether a label ends where a caption does: before a colon, or at the end."""
+    rest = text[match.end() :].strip()
+    return not rest or rest.startswith(":")
 
 
 def is_label(text: str) -> bool:

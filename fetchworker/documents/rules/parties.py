@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import dates, heads, labels, near
@@ -17,24 +18,41 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _FOOT = re.compile(r"\s[·•|]\s|\s[-–]\s(?=\S+ \d)")
 _ATTENTION = re.compile(r"^(?:attn|attention|t\.?a\.?v\.?|z\.?\s?hd\.?|c/o|a/a)[\s:.]+", re.IGNORECASE)
 #: a city with its code where the code is no five digits before a name
-_CITY = re.compile(r"(?<!\d)\d{4} ?[A-Z]{2}(?![A-Za-z])|(?<![A-Za-z])[A-Z]{2},? \d{5}(?!\d)")
+_CITY = re.compile(
+    r"(?<!\d)\d{4} ?[A-Z]{2}(?![A-Za-z])|(?<![A-Za-z])[A-Z]{2},? \d{5}(?!\d)|(?<!\d)\d{4}-\d{3}\s[^\W\d_]"
+    r"|^\W*(?:[A-Z]{1,2}-)?[1-9]\d{3}\s+[^\W\d_][^\d]{2,30}$|(?<![A-Za-z])[A-Z]{2,3},? \d{4}$|[A-Z]\d[A-Z] \d[A-Z]\d"
+)
 _TOP = 0.45  # the part of the first page where a seller's name is looked for without a label
 
 
 def buyer(sheet: Sheet) -> Value | None:
     """Who has to pay: the first name under or behind a buyer's label."""
     found = [
-        (
-            chance + 0.01 * min(len(label), 9) - 0.3 * (label in {"to", "aan", "client", "customer", "kunde"}),
-            name,
-            cells,
-        )
-        for chance, name, cells, label in near.beside(sheet, ("buyer",), _name, reach=4.0)
+        (chance + 0.01 * min(len(label), 9) - 0.3 * _is_weak(label, cells), name, cells)
+        for chance, name, cells, label in near.captioned(sheet, "buyer", _name, reach=4.0)
     ]
     if not found:
         return None
     chance, name, cells = max(found, key=lambda entry: entry[0])
-    return Value(name, cells, min(0.95, chance), seen=cells[-1].text)
+    return _whole(sheet, Value(name, cells, min(0.95, chance), seen=cells[-1].text))
+
+
+def _is_weak(label: str, cells: tuple[Cell, ...]) -> bool:
+    """Whether a label is one word with a text behind it that may go on with it: ``Client onboarding``."""
+    text = cells[0].text
+    place = labels.fold(text).find(label)
+    rest = text[place + len(label) :].strip()
+    return bool(rest) and " " not in label.strip() and not rest.startswith(":")
+
+
+def _whole(sheet: Sheet, value: Value) -> Value:
+    """A name with its legal form, where a narrow column put that into the next row."""
+    last = value.cells[-1]
+    for cell in sheet.below(last, reach=1.0)[:1]:
+        beside = abs(cell.box[0] - last.box[0]) < 1.5 * last.height
+        if beside and heads.only_form(cell.text) and value.text.endswith(last.text.strip()[-4:]):
+            return replace(value, text=f"{value.text} {cell.text.strip(' ,')}", cells=(*value.cells, cell))
+    return value
 
 
 def addressed(sheet: Sheet, issuer: Value | None) -> Value | None:
@@ -47,10 +65,11 @@ def addressed(sheet: Sheet, issuer: Value | None) -> Value | None:
             if name and labels.compact(name) != own and abs(cell.box[0] - line.box[0]) < 3 * cell.height:
                 return Value(name, (cell,), 0.85, seen=cell.text)
     for block in _address_blocks(sheet):
-        name = _name(block[-1].text.split(",")[0])
+        head = block[-2] if labels.alone(block[-1].text, "salutation") and len(block) > 3 else block[-1]
+        name = _name(head.text)
         mine = issuer is not None and any(piece in issuer.cells for piece in block)
         if name and own and not mine and labels.compact(name) not in own and not _address_like(name):
-            return Value(name, (block[-1],), 0.7, seen=block[-1].text)
+            return Value(name, (head,), 0.7, seen=head.text)
     return None
 
 
@@ -104,7 +123,7 @@ def seller(sheet: Sheet, other: Value | None) -> Value | None:
         return _foot(sheet)
     score, cell = best
     text = heads.stripped(cell.text)
-    return Value(text, (cell,), 0.95 if score >= 5 else 0.85 if score >= 3.5 else 0.6, seen=cell.text)
+    return _whole(sheet, Value(text, (cell,), 0.95 if score >= 5 else 0.85 if score >= 3.5 else 0.6, seen=cell.text))
 
 
 def _name(text: str) -> str | None:
@@ -114,20 +133,36 @@ def _name(text: str) -> str | None:
         return None
     if text.startswith("(") or labels.begins(text, "contact", "invoice_number", "invoice_date", "due_date", "ship_to"):
         return None
-    if heads.POSTCODE.search(text) or _CITY.search(text) or len(text) >= 80:
+    if labels.alone(text, "salutation"):
+        return None
+    text = _without_address(text)
+    if _is_city(text) or len(text) >= 80:
         return None
     return heads.stripped(text)
+
+
+def _without_address(text: str) -> str:
+    """A name before the address that goes on in its row: ``Quinta do Freixo, S.A., Estrada Nacional 2``."""
+    parts = re.split(r",\s+", text)
+    last = 0
+    while last + 1 < len(parts) and (heads.only_form(parts[last + 1]) or "&" in parts[last + 1]):
+        last += 1
+    named = ", ".join(parts[: last + 1])
+    ended = labels.find(parts[last], "company_form")
+    formed = ended is not None and not labels.compact(parts[last][ended.end() :])
+    located = any(re.search(r"\d", part) for part in parts[last + 1 :])
+    return named if formed or located else text
 
 
 def _labelled(sheet: Sheet) -> Value | None:
     found = [
         (chance + 0.2 * bool(labels.find(name, "company_form")), name, cells)
-        for chance, name, cells, _ in near.beside(sheet, ("seller",), _name, reach=3.0)
+        for chance, name, cells, _ in near.captioned(sheet, "seller", _name, reach=3.0)
     ]
     if not found:
         return None
     chance, name, cells = max(found, key=lambda entry: entry[0])
-    return Value(name, cells, 0.93 if chance > 1 else 0.8, seen=cells[-1].text)
+    return _whole(sheet, Value(name, cells, 0.93 if chance > 1 else 0.8, seen=cells[-1].text))
 
 
 def _buyers_cells(sheet: Sheet) -> set[tuple[int, str]]:
@@ -135,7 +170,8 @@ def _buyers_cells(sheet: Sheet) -> set[tuple[int, str]]:
     taken: set[tuple[int, str]] = set()
     for cell in sheet.cells:
         match = labels.begins(cell.text, "buyer", "ship_to")
-        if match is None or len(labels.compact(cell.text)) - len(labels.compact(match[0])) > 3:
+        short = match is not None and len(labels.compact(cell.text)) - len(labels.compact(match[0])) <= 3
+        if not short and not labels.alone(cell.text, "buyer_alone"):
             continue
         last = cell
         taken.add((cell.line, cell.text))
@@ -163,11 +199,13 @@ def _score(sheet: Sheet, cell: Cell, place: int) -> float | None:
         return None
     if labels.begins(text, "column_description", "column_amount") and len(labels.compact(text)) < 16:
         return None
+    if labels.alone(text, "title_elsewhere", "title_other", "title_receipt", "salutation") or heads.only_form(text):
+        return None
     score = 1.2 * min(2.5, cell.height / sheet.height) + max(0.0, 1.2 - 0.1 * place)
     score += 2.5 if labels.find(text, "company_form") else 0.8 if labels.find(text, "trade") else 0.0
     name = labels.compact(heads.stripped(text))
     others = [other for other in sheet.on_page[cell.page] if other is not cell and _LETTERS.search(other.text)]
-    score += 2.5 * any(name in labels.compact(other.text) for other in others)
+    score += 2.5 * any(_holds(other.text, name) for other in others)
     word = labels.compact(re.split(r"\W", text.strip())[0])
     if len(word) > 3 and any(_web(other.text) and word in labels.compact(other.text) for other in others):
         score += 1.0
@@ -180,6 +218,15 @@ def _score(sheet: Sheet, cell: Cell, place: int) -> float | None:
     ):
         score -= 2  # a sentence
     return score
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether a text has a name in it, and not a longer word that begins or ends with it."""
+    if name not in labels.compact(text):
+        return False
+    words = [labels.compact(word) for word in re.split(r"[^\w]+|_", text)]
+    runs = ("".join(words[start:end]) for start in range(len(words)) for end in range(start + 1, len(words) + 1))
+    return any(run == name for run in runs)
 
 
 def _is_city(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import dates, heads, labels, money, repair, totals
+from fetchworker.documents.rules import country, dates, heads, labels, money, repair, totals
 from fetchworker.documents.rules.currency import currency
 from fetchworker.documents.rules.value import Value
 
@@ -39,12 +39,15 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
     unit = currency(sheet)
     company, place = heads.company(rows)
     total = _total(sheet, told, mark)
-    marked = repair.is_marked([cell.text for cell in sheet.cells])
     owner, where = _owner(sheet) or company, heads.address(rows, place)
+    if any(cell.score < 1 for cell in sheet.cells):  # what a text layer says was not misread
+        marked = _is_marked(sheet)
+        owner = owner and replace(owner, text=repair.name(owner.text, marked=marked))
+        where = where and replace(where, text=repair.address(where.text, marked=marked))
     return {
-        "company": owner and replace(owner, text=repair.name(owner.text, marked=marked)),
-        "date": day(sheet, unit),
-        "address": where and replace(where, text=repair.address(where.text, marked=marked)),
+        "company": owner,
+        "date": day(sheet),
+        "address": where,
         "total": total,
         "tax": _tax(told, total) or _summary_tax(totals.summaries(sheet, mark), total),
         "currency": unit,
@@ -52,12 +55,17 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
     }
 
 
-def day(sheet: Sheet, unit: Value | None = None) -> Value | None:
+def _is_marked(sheet: Sheet) -> bool:
+    """Whether a document's language has letters with marks: by its words, or by its labels; Malay has none."""
+    foreign = country.is_foreign(sheet) and "MY" not in country.countries(sheet)
+    return foreign or repair.is_marked([cell.text for cell in sheet.cells])
+
+
+def day(sheet: Sheet) -> Value | None:
     """The day of a sale: labelled, with a time beside it, or the one that stands there most often."""
     found: list[tuple[float, int, Cell, dates.Found]] = []
     every = [day for cell in sheet.cells for day in dates.find(cell.text)]
-    dollars = unit is not None and unit.text == "USD"
-    first, _ = dates.day_first(every, default=not dollars)
+    first, proved = country.order(sheet, every)
     for number, row in enumerate(sheet.rows):
         for place, cell in enumerate(row.cells):
             for day_ in dates.find(cell.text):
@@ -68,11 +76,12 @@ def day(sheet: Sheet, unit: Value | None = None) -> Value | None:
         return None
     isos = [entry[3].iso(day_first=first) for entry in found]
     ranked = [
-        (entry[0] + 0.3 * isos.count(iso), entry[1], iso, entry[2]) for entry, iso in zip(found, isos, strict=True)
+        (entry[0] + 0.3 * isos.count(iso), entry[1], iso, entry[2], entry[3]) for entry, iso in zip(found, isos, strict=True)
     ]
-    score, _, iso, cell = max(ranked, key=lambda entry: entry[:2])
+    score, _, iso, cell, day_ = max(ranked, key=lambda entry: entry[:2])
     rivals = len(set(isos))
     match = 0.97 if score >= 1 or rivals == 1 else 0.8
+    match *= dates.UNPROVED if day_.ambiguous and not proved else 1.0
     return Value(iso or "", (cell,), match, seen=cell.text)
 
 
