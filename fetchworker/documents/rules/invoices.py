@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import country, dates, labels, money, near, parties, sums
+from fetchworker.documents.rules import columns, country, dates, labels, money, near, parties, sums
 from fetchworker.documents.rules.currency import currency
 from fetchworker.documents.rules.value import Value
 
@@ -69,7 +70,20 @@ def _number(sheet: Sheet) -> Value | None:
     if found:
         chance, number, cells, _ = max(found, key=lambda entry: entry[0])
         return Value(number, cells, chance, seen=cells[-1].text)
-    return _titled(sheet)
+    return _titled(sheet) or _plainly(sheet)
+
+
+def _plainly(sheet: Sheet) -> Value | None:
+    """The number beside ``No.`` or beside the title's word (``Rechnung | 17``) at the head of a page."""
+    for row in sheet.rows[:30]:
+        if columns.opened(row):
+            return None
+        for cell, value in pairwise(row.cells):
+            lone = labels.alone(cell.text, "number_alone", "title_invoice", "credit")
+            number = number_of(value.text) if lone else None
+            if number and number == value.text.strip() and not any(amount.money for amount in money.amounts(value.text)):
+                return Value(number, (cell, value), 0.8, seen=value.text)
+    return None
 
 
 def number_of(text: str) -> str | None:
@@ -115,7 +129,7 @@ def _days(sheet: Sheet) -> tuple[Value | None, Value | None]:
     every = [day for cell in sheet.cells for day in dates.find(cell.text)]
     first, proved = dates.day_first(every)
     issued = _best(sheet, ("invoice_date",)) or _behind_number(sheet) or _best(sheet, ("date",), other=True)
-    due = _best(sheet, ("due_date",), read=_due_day)
+    due = _best(sheet, ("due_date",), read=_due_day) or _wrapped(sheet)
     if not proved:
         first, proved = country.order(sheet, every)
         first, proved = _by_term(issued, due, (first, proved))
@@ -158,6 +172,16 @@ def _best(
             continue
         found.append((chance - (0.05 if other else 0.0), day, cells))
     return max(found, key=lambda entry: entry[0]) if found else None
+
+
+def _wrapped(sheet: Sheet) -> _Day | None:
+    """The day a payment is due where a sentence breaks between them: ``… zahlbar bis`` over ``13.04.2026``."""
+    for row, below in pairwise(sheet.rows):
+        label = labels.longest(row.cells[-1].text, "due_date")
+        days = dates.find(below.cells[0].text)
+        if label and days and days[0].start == 0 and not labels.compact(row.cells[-1].text[label.end() :]):
+            return 0.9, days[0], (row.cells[-1], below.cells[0])
+    return None
 
 
 def _is_early(text: str, day: dates.Found) -> bool:

@@ -18,6 +18,8 @@ _NARROW = 905
 #: what a document without any of is rarely a bill, and so many letters around a label make a sentence
 _SUMS = frozenset({"total", "rounded", "subtotal", "tax", "paid_cash", "paid_card"})
 _SENTENCE = 14
+#: labels that begin as titles do: Invoice to, Order no
+_REFERENCES = ("buyer", "invoice_number", "invoice_date", "other_number", "other_date", "date", "due_date")
 #: a title is among so many first cells, and the number behind it has at most so many characters
 _TITLES, _NUMBER = 40, 12
 
@@ -69,7 +71,8 @@ def _titled(text: str, *names: str) -> bool:
     title = labels.begins(text, *names)
     if title is None or text[title.end() :].lstrip().startswith(":"):
         return False
-    if labels.begins(text, "buyer", "invoice_number", "invoice_date", "other_number", "other_date", "date", "due_date"):
+    other = labels.begins(text, *_REFERENCES)
+    if other and len(other[0]) > len(title[0]):
         return False
     rest = labels.compact(text[title.end() :])
     return not rest or (len(rest) <= _NUMBER and any(char.isdigit() for char in rest))

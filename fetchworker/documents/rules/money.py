@@ -35,6 +35,8 @@ _NUMBER = re.compile(
 )
 _DECIMALS = re.compile(r"[.,]\s?(\d{1,4})$")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,'\u2019]\d{3})+")
+#: a word before a sign whose space OCR lost; the one letter of R$ is none
+_GLUED = re.compile(r"[^\W\d_]{3}$")
 #: signs behind an amount
 _BEHIND = re.compile(r"\s?(?:[€£₩₫円元]|kr\b)")
 #: a day has two marks; one that was cut or misread still has them: 19-4-2026, 19-4-
@@ -128,7 +130,10 @@ def _in_word(text: str, match: re.Match[str]) -> bool:
     start, end = match.start("number"), match.end()
     before, after = text[start - 1 : start], text[end : end + 1]
     if match["sign"]:
-        before = text[match.start("sign") - 1 : match.start("sign")] if match.start("sign") else ""
+        place = match.start("sign")
+        before = text[place - 1 : place] if place else ""
+        if _GLUED.search(text[:place]) and not match["sign"][0].isalpha():  # Te betalen€ 5,00
+            before = ""
     rest = text[end : end + 2]
     glued = after.isalpha() and not re.match(r"(?:[A-Z]{1,3}|\s)(?![A-Za-z\d])", text[end:])
     dated = after in {"/", ":"} and rest[1:].isdigit()

@@ -75,7 +75,8 @@ def _caption(text: str, name: str) -> re.Match[str] | None:
     lone = labels.alone(text, short) or next(
         (match for match in [labels.begins(text, short)] if match and text[match.end() :].lstrip().startswith(":")), None
     )
-    return begun or lone or labels.caption(text, name)
+    phrase = labels.find(text, name)  # Goods are sold by …
+    return begun or lone or labels.caption(text, name) or (phrase if phrase and " " in phrase[0].strip() else None)
 
 
 def _follows(text: str, match: re.Match[str]) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import dates, heads, labels, near
+from fetchworker.documents.rules import dates, heads, labels, near, repair
 from fetchworker.documents.rules.value import Value
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ _CITY = re.compile(
     r"(?<!\d)\d{4} ?[A-Z]{2}(?![A-Za-z])|(?<![A-Za-z])[A-Z]{2},? \d{5}(?!\d)|(?<!\d)\d{4}-\d{3}\s[^\W\d_]"
     r"|^\W*(?:[A-Z]{1,2}-)?[1-9]\d{3}\s+[^\W\d_][^\d]{2,30}$|(?<![A-Za-z])[A-Z]{2,3},? \d{4}$|[A-Z]\d[A-Z] \d[A-Z]\d"
 )
+#: what is never somebody's name
+_TITLES = ("title_invoice", "credit", "title_elsewhere", "title_other", "subtotal", "total", "tax", "salutation")
 _TOP = 0.45  # the part of the first page where a seller's name is looked for without a label
 
 
@@ -66,7 +68,7 @@ def addressed(sheet: Sheet, issuer: Value | None) -> Value | None:
                 return Value(name, (cell,), 0.85, seen=cell.text)
     for block in _address_blocks(sheet):
         head = block[-2] if labels.alone(block[-1].text, "salutation") and len(block) > 3 else block[-1]
-        name = _name(head.text)
+        name = _name(_first_part(head.text))
         mine = issuer is not None and any(piece in issuer.cells for piece in block)
         if name and own and not mine and labels.compact(name) not in own and not _address_like(name):
             return Value(name, (head,), 0.7, seen=head.text)
@@ -131,9 +133,9 @@ def _name(text: str) -> str | None:
     text = _ATTENTION.sub("", text).strip(" :,;")
     if len(_LETTERS.findall(text)) < 3 or near.is_label(text) or dates.find(text) or "@" in text:
         return None
-    if text.startswith("(") or labels.begins(text, "contact", "invoice_number", "invoice_date", "due_date", "ship_to"):
+    if text.startswith("(") or (")" in text and "(" not in text) or labels.alone(text, *_TITLES):
         return None
-    if labels.alone(text, "salutation"):
+    if labels.begins(text, "contact", "invoice_number", "invoice_date", "due_date", "ship_to"):
         return None
     text = _without_address(text)
     if _is_city(text) or len(text) >= 80:
@@ -143,15 +145,19 @@ def _name(text: str) -> str | None:
 
 def _without_address(text: str) -> str:
     """A name before the address that goes on in its row: ``Quinta do Freixo, S.A., Estrada Nacional 2``."""
-    parts = re.split(r",\s+", text)
+    named = _first_part(text)
+    ended = labels.longest(named, "company_form")
+    formed = ended is not None and not labels.compact(named[ended.end() :])
+    return named if formed or re.search(r"\d", text[len(named) :]) else text
+
+
+def _first_part(text: str) -> str:
+    """A text up to its first comma but for one before a legal form or an associate: ``Quinta do Freixo, S.A.``"""
+    parts = re.split(r"(?<=,)\s+", text)
     last = 0
     while last + 1 < len(parts) and (heads.only_form(parts[last + 1]) or "&" in parts[last + 1]):
         last += 1
-    named = ", ".join(parts[: last + 1])
-    ended = labels.find(parts[last], "company_form")
-    formed = ended is not None and not labels.compact(parts[last][ended.end() :])
-    located = any(re.search(r"\d", part) for part in parts[last + 1 :])
-    return named if formed or located else text
+    return " ".join(parts[: last + 1]).rstrip(", ")
 
 
 def _labelled(sheet: Sheet) -> Value | None:
@@ -230,7 +236,8 @@ def _holds(text: str, name: str) -> bool:
 
 
 def _is_city(text: str) -> bool:
-    return bool(heads.POSTCODE.search(text) or _CITY.search(text))
+    plain = repair.unmarked(text)  # OCR sees marks on letters that have none
+    return bool(heads.POSTCODE.search(plain) or _CITY.search(plain))
 
 
 def _web(text: str) -> bool:

@@ -21,6 +21,8 @@ _STRONG = re.compile(r"grand|payable|due|incl|inc|final|gross|after|nett|sales|a
 #: what tills call the whole, and invoices the part before tax
 _NET = frozenset({"nettotal", "totalnet", "netamount"})
 _CENTS = Decimal("0.05")
+#: what is left of the confidence in a total that its parts contradict
+_AGAINST = 0.7
 _PAYMENTS = {"paid_cash": "cash", "paid_card": "card"}
 
 
@@ -116,7 +118,7 @@ def _owner(sheet: Sheet) -> Value | None:
 
 def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
     """What had to be paid: labels vote, arithmetic votes more."""
-    plain = [entry for entry in told if not entry.summary and entry.value >= 0]
+    plain = [entry for entry in told if not entry.summary and (entry.value >= 0 or _is_refund(told))]
     totals_ = [entry for entry in plain if entry.role in {"total", "rounded"} and entry.money]
     if not totals_:
         totals_ = [entry for entry in totals.loose(sheet, mark, "total") if not entry.summary]
@@ -144,7 +146,22 @@ def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
     entry = next((entry for entry in best.told if entry.role in {"total", "rounded"}), best.told[0])
     labelled = entry.role in {"total", "rounded"}
     match = (0.97 if best.proofs else 0.92) if labelled else (0.85 if best.proofs else 0.6)
+    match *= _AGAINST if not best.proofs and _is_against(plain, value) else 1.0
     return Value(money.printed(value), entry.cells, match, 1.01 if best.proofs else 1.0, seen=entry.cell.text)
+
+
+def _is_refund(told: list[Told]) -> bool:
+    """Whether money went back: every total is negative."""
+    whole = [entry.value for entry in told if entry.role in {"total", "rounded"} and entry.money and entry.value]
+    return bool(whole) and all(value < 0 for value in whole)
+
+
+def _is_against(plain: list[Told], total: Decimal) -> bool:
+    """Whether subtotal and tax, where a receipt tells both, make another total, and so do they without the tax."""
+    base = [entry.value for entry in plain if entry.role == "subtotal" and entry.money]
+    tax = [entry.value for entry in plain if entry.role == "tax" and entry.money]
+    sums = {one + other for one in base for other in (*tax, Decimal(0))}
+    return bool(base and tax) and all(abs(value - total) > _CENTS for value in sums)
 
 
 def _vote(candidates: dict[Decimal, _Candidate], entry: Told, weight: float) -> None:
