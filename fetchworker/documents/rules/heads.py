@@ -101,7 +101,7 @@ def address(rows: list[Row], place: int) -> Value | None:
     text = " ".join(_cut_contact(row.text) for row in taken).strip()
     cells = tuple(cell for row in taken for cell in row.cells)
     strong = bool(POSTCODE.search(text)) and 2 <= len(taken) <= 5
-    return Value(text, cells, 0.9 if strong else 0.7, seen=text)
+    return Value(text, cells, 0.92 if strong else 0.7, seen=text)
 
 
 def stripped(text: str) -> str:
@@ -240,7 +240,7 @@ def _joined(rows: list[Row], place: int, score: float) -> Value:
         taken.append(rows[place + 1])
     text = stripped(" ".join(row.text for row in taken))
     cells = tuple(cell for row in taken for cell in row.cells)
-    return Value(text, cells, 0.95 if score >= 5 else 0.9 if score >= 3 else 0.7, seen=text)
+    return Value(text, cells, 0.95 if score >= 5 else 0.93 if score >= 3 else 0.8, seen=text)
 
 
 def _tail(text: str) -> bool:

@@ -177,9 +177,8 @@ def _best(
 def _wrapped(sheet: Sheet) -> _Day | None:
     """The day a payment is due where a sentence breaks between them: ``… zahlbar bis`` over ``13.04.2026``."""
     for row, below in pairwise(sheet.rows):
-        label = labels.longest(row.cells[-1].text, "due_date")
         days = dates.find(below.cells[0].text)
-        if label and days and days[0].start == 0 and not labels.compact(row.cells[-1].text[label.end() :]):
+        if days and days[0].start == 0 and labels.ends(row.cells[-1].text, "due_date"):
             return 0.9, days[0], (row.cells[-1], below.cells[0])
     return None
 

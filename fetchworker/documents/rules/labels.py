@@ -134,6 +134,11 @@ def caption(text: str, *names: str) -> re.Match[str] | None:
     return None
 
 
+def ends(text: str, *names: str) -> bool:
+    """Whether a text ends with a label of these names."""
+    return any(not compact(text[match.end() :]) for match in pattern(*names).finditer(fold(text)))
+
+
 @lru_cache(maxsize=16384)
 def begins(text: str, *names: str) -> re.Match[str] | None:
     """The label of these names that a text begins with, marks and short numbers before it aside."""

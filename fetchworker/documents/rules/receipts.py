@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fetchworker.documents.rules.totals import Told
 
 _TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)|\d:\d\d:\d\d")
+_RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 _STRONG = re.compile(r"grand|payable|due|incl|inc|final|gross|after|nett|sales|apayer|ttc|besar|keseluruhan|zuzahlen")
 #: what tills call the whole, and invoices the part before tax
 _NET = frozenset({"nettotal", "totalnet", "netamount"})
@@ -53,7 +54,7 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
         "total": total,
         "tax": _tax(told, total) or _summary_tax(totals.summaries(sheet, mark), total),
         "currency": unit,
-        "payment": _payment(told),
+        "payment": _payment(told, total),
     }
 
 
@@ -248,14 +249,24 @@ def _tax(told: list[Told], total: Value | None) -> Value | None:
     ]
     summary = [entry for entry in told if entry.summary and len(entry.beside) > 1 and 0 <= entry.value < limit]
     if plain:
-        agreed = any(entry.value == plain[-1].value for entry in summary)
-        return Value(
-            money.printed(plain[-1].value), plain[-1].cells, 0.95 if agreed else 0.85, seen=plain[-1].cell.text
-        )
+        last = plain[-1]
+        agreed = any(entry.value == last.value for entry in summary) or _is_taxed(told, last, total)
+        return Value(money.printed(last.value), last.cells, 0.95 if agreed else 0.85, seen=last.cell.text)
     if summary:
         entry = summary[-1]
         return Value(money.printed(entry.value), entry.cells, 0.8, seen=entry.cell.text)
     return None
+
+
+def _is_taxed(told: list[Told], tax: Told, total: Value | None) -> bool:
+    """Whether a tax fits the total: with the subtotal it makes it, or its printed rate does."""
+    if total is None:
+        return False
+    whole = Decimal(total.text)
+    if any(entry.role == "subtotal" and abs(entry.value + tax.value - whole) <= _CENTS for entry in told):
+        return True
+    rates = [Decimal(rate.replace(",", ".")) for rate in _RATE.findall(f"{tax.label.text} {tax.cell.text}")]
+    return any(abs(whole * rate / (100 + rate) - tax.value) <= _CENTS for rate in rates)
 
 
 def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) -> Value | None:
@@ -271,10 +282,12 @@ def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) ->
     return Value(money.printed(tax), cells, 0.95 if proved else 0.6, seen=cells[-1].text)
 
 
-def _payment(told: list[Told]) -> Value | None:
+def _payment(told: list[Told], total: Value | None) -> Value | None:
     """How it was paid: cash, card, or what else the row names."""
     for name in ("paid_card", "paid_cash", "paid_other"):
         for entry in told:
             if entry.role == name and not entry.summary:
-                return Value(_PAYMENTS.get(name) or entry.words, entry.cells, 0.9, seen=entry.label.text)
+                agreed = total is not None and money.printed(entry.value) == total.text
+                match = 0.95 if agreed or name == "paid_cash" else 0.88
+                return Value(_PAYMENTS.get(name) or entry.words, entry.cells, match, seen=entry.label.text)
     return None
