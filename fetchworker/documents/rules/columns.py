@@ -7,11 +7,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import labels
+from fetchworker.documents.rules.layout import Row
 
 if TYPE_CHECKING:
     import re
 
-    from fetchworker.documents.rules.layout import Cell, Row
+    from fetchworker.documents.rules.layout import Cell
 
 KINDS = ("description", "quantity", "unit_price", "amount", "tax", "discount", "code", "unit")
 _NUMERIC = frozenset({"quantity", "unit_price", "amount", "tax", "discount"})
@@ -50,6 +51,24 @@ def opened(row: Row) -> list[Column] | None:
     letters = sum(len(labels.compact(cell.text)) for cell in row.cells)
     known = sum(_known(cell) for cell in row.cells)
     return _single(found) if known >= 0.6 * letters else None  # a head has little else
+
+
+def spread(row: Row, *names: str) -> Row:
+    """A row whose cells are cut where several labels of these names, and little else, stand in one."""
+    cells: list[Cell] = []
+    for cell in row.cells:
+        found = list(labels.pattern(*names).finditer(labels.fold(cell.text)))
+        known = sum(len(labels.compact(match[0])) for match in found)
+        if len(found) < 2 or known < 0.8 * len(labels.compact(cell.text)):
+            cells.append(cell)
+            continue
+        ends = [match.start() for match in found[1:]] + [len(cell.text)]
+        width = (cell.box[2] - cell.box[0]) / len(cell.text)
+        for start, end in zip([0, *ends], ends, strict=False):
+            left, right = cell.box[0] + start * width, cell.box[0] + end * width
+            box = (left, cell.box[1], right - width, cell.box[3])
+            cells.append(replace(cell, text=cell.text[start:end].strip(), box=box))
+    return Row(tuple(cells))
 
 
 def _known(cell: Cell) -> int:

@@ -28,6 +28,8 @@ _HOUSE = re.compile(
 _STREET = re.compile(r"\W*[^\W\d_][^\d]{2,40}\s\d{1,4}\s?[a-zA-Z]?(?:\s?[-/]\s?\d{1,4}\s?[a-zA-Z]?)?\W*$")
 #: a town behind its code: 8701 AB Bolsward, 3765 Oberwil, 7000-501 Évora, CH-3600 Thun
 _TOWN = re.compile(r"\W*(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3})?(?: ?[A-Z]{2})?\s+[^\W\d_][^\d]{2,30}$")
+#: an amount at a row's end: goods
+_PRICED = re.compile(r"(?:[$€£₹]\s?[\d.,]+|(?<![\d.,])\d{1,6}[.,]\d\d)\s?(?:[A-Z]{1,3}|[€$])?\W*$")
 #: words that companies' names end with
 _SECOND = re.compile(r"(?i)(?:enterprise|trading|industries|holdings|marketing|services|supply)s?\b")
 #: signs and handwriting are read with such scores
@@ -134,7 +136,7 @@ def ends(text: str) -> bool:
     found = labels.find(text, "contact")
     if found and found.start() < 14 and re.search(r"[:.#]|\d{5}", text[found.end() :]):
         return True
-    if labels.begins(text, "title_receipt", "date", "receipt_sign"):
+    if labels.begins(text, "title_receipt", "date", "receipt_sign") or _PRICED.search(text):
         return True
     if bool(dates.find(text)) or "@" in text or bool(re.match(r"\W*\+?\(?\d[\d\s()\-]{8,}$", text)):
         return True

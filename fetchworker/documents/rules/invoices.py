@@ -78,11 +78,14 @@ def _plainly(sheet: Sheet) -> Value | None:
     for row in sheet.rows[:30]:
         if columns.opened(row):
             return None
-        for cell, value in pairwise(row.cells):
-            lone = labels.alone(cell.text, "number_alone", "title_invoice", "credit")
-            number = number_of(value.text) if lone else None
-            if number and number == value.text.strip() and not any(amount.money for amount in money.amounts(value.text)):
-                return Value(number, (cell, value), 0.8, seen=value.text)
+        for place, cell in enumerate(row.cells):
+            if not labels.alone(cell.text, "number_alone", "title_invoice", "credit"):
+                continue
+            for value in (*row.cells[place + 1 : place + 2], *sheet.below(cell, reach=2.0)[:1]):
+                number = number_of(value.text)
+                money_ = any(amount.money for amount in money.amounts(value.text))
+                if number and number == value.text.strip() and not money_:
+                    return Value(number, (cell, value), 0.8, seen=value.text)
     return None
 
 

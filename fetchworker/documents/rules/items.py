@@ -10,13 +10,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import columns, labels, money, totals
+from fetchworker.documents.rules.layout import Row
 from fetchworker.documents.rules.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from fetchworker.documents.rules.columns import Column
-    from fetchworker.documents.rules.layout import Cell, Row, Sheet
+    from fetchworker.documents.rules.layout import Cell, Sheet
 
 _LETTERS = re.compile(r"[^\W\d_]")
 _RATE = re.compile(r"(\d{1,2}(?:[.,]\d{1,2})?)\s?%")
@@ -53,6 +54,7 @@ def read(sheet: Sheet, mark: str) -> list[Item]:
             continue
         if table is None:
             continue
+        row = _within(row, table)  # noqa: PLW2901  # what stands beside the table is none of it
         if _ends(row, table, mark):
             closed = True
             continue
@@ -68,6 +70,13 @@ def read(sheet: Sheet, mark: str) -> list[Item]:
         else:
             last = None
     return found
+
+
+def _within(row: Row, table: list[Column]) -> Row:
+    """A row without what stands left of its table, if there is a text in it besides."""
+    left = min(column.left for column in table)
+    inside = tuple(cell for cell in row.cells if cell.box[2] > left - cell.height)
+    return Row(inside) if any(_LETTERS.search(cell.text) for cell in inside) else row
 
 
 def of_sum(sheet: Sheet, mark: str, sums: Collection[Decimal]) -> list[Item]:

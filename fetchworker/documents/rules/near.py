@@ -28,12 +28,15 @@ _LABELS = (
     "buyer",
     "ship_to",
     "seller",
+    "number_alone",
     "buyer_alone",
     "seller_alone",
     "total",
     "subtotal",
     "tax",
 )
+#: labels of heads, several of which may stand in one cell
+_HEADS = ("invoice_number", "invoice_date", "due_date", "other_number", "other_date")
 #: labels that begin as a party's
 _NO_PARTIES = ("other_number", "invoice_number", "invoice_date", "due_date", "other_date")
 _MARKS = re.compile(r"^[\s:;.#,()\-–]+")
@@ -43,7 +46,8 @@ def beside(
     sheet: Sheet, names: tuple[str, ...], read: Callable[[str], Read | None], *, reach: float = 3.0
 ) -> Iterator[Place[Read]]:
     """What ``read`` makes of the places beside each label of these names: chance, value, cells, the label."""
-    for row in sheet.rows:
+    for written in sheet.rows:
+        row = columns.spread(written, *_HEADS)
         for place, cell in enumerate(row.cells):
             match = labels.begins(cell.text, *names) or labels.find(cell.text, *names)
             if match is not None:
@@ -86,7 +90,9 @@ def _follows(text: str, match: re.Match[str]) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Whether a text is a label and nothing else."""
+    """Whether a text is a label and nothing else, or anything before a colon."""
+    if text.rstrip().endswith(":"):
+        return True
     match = labels.begins(text, *_LABELS)
     return match is not None and len(labels.compact(text)) - len(labels.compact(match[0])) <= 1
 

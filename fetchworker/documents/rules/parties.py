@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LETTERS = re.compile(r"[^\W\d_]")
 _FOOT = re.compile(r"\s[·•|]\s|\s[-–]\s(?=\S+ \d)")
+#: the end of a row whose name goes on in the next one
+_OPEN = re.compile(r"(?:\s&|\s(?:and|und|et|e|y|en|dan)|[^\W\d_]-)\s*$")
 _ATTENTION = re.compile(r"^(?:attn|attention|t\.?a\.?v\.?|z\.?\s?hd\.?|c/o|a/a)[\s:.]+", re.IGNORECASE)
 #: a city with its code where the code is no five digits before a name
 _CITY = re.compile(
@@ -49,10 +51,14 @@ def _is_weak(label: str, cells: tuple[Cell, ...]) -> bool:
 
 def _whole(sheet: Sheet, value: Value) -> Value:
     """A name with its legal form, where a narrow column put that into the next row."""
-    last = value.cells[-1]
+    first, last = value.cells[-1], value.cells[-1]
+    for cell in sheet.on_page[first.page]:
+        above = 0 <= first.box[1] - cell.box[3] < 0.6 * first.height and abs(cell.box[0] - first.box[0]) < first.height
+        if above and _OPEN.search(cell.text) and _name(cell.text) and value.text.startswith(first.text.strip()[:4]):
+            return replace(value, text=f"{cell.text.strip()} {value.text}", cells=(cell, *value.cells))
     for cell in sheet.below(last, reach=1.0)[:1]:
         beside = abs(cell.box[0] - last.box[0]) < 1.5 * last.height
-        if beside and heads.only_form(cell.text) and value.text.endswith(last.text.strip()[-4:]):
+        if beside and (heads.only_form(cell.text) or _OPEN.search(last.text)) and value.text.endswith(last.text.strip()[-4:]):
             return replace(value, text=f"{value.text} {cell.text.strip(' ,')}", cells=(*value.cells, cell))
     return value
 
@@ -130,7 +136,7 @@ def seller(sheet: Sheet, other: Value | None) -> Value | None:
 
 def _name(text: str) -> str | None:
     """A text as a name, None when it is something else."""
-    text = _ATTENTION.sub("", text).strip(" :,;")
+    text = _ATTENTION.sub("", text).strip(" :,;·|•")
     if len(_LETTERS.findall(text)) < 3 or near.is_label(text) or dates.find(text) or "@" in text:
         return None
     if text.startswith("(") or (")" in text and "(" not in text) or labels.alone(text, *_TITLES):

@@ -24,6 +24,7 @@ _NET = frozenset({"nettotal", "totalnet", "netamount"})
 _CENTS = Decimal("0.05")
 #: what is left of the confidence in a total that its parts contradict
 _AGAINST = 0.7
+_ALONE = ("paid_card_alone", "paid_other_alone")
 _PAYMENTS = {"paid_cash": "cash", "paid_card": "card"}
 
 
@@ -284,10 +285,17 @@ def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) ->
 
 def _payment(told: list[Told], total: Value | None) -> Value | None:
     """How it was paid: cash, card, or what else the row names."""
+    after = min((entry.row for entry in told if entry.role in {"total", "rounded"}), default=0)
+    paid = [entry for entry in told if not entry.summary and not (entry.row < after and _is_alone(entry.words))]
     for name in ("paid_card", "paid_cash", "paid_other"):
-        for entry in told:
-            if entry.role == name and not entry.summary:
+        for entry in paid:
+            if entry.role == name:
                 agreed = total is not None and money.printed(entry.value) == total.text
                 match = 0.95 if agreed or name == "paid_cash" else 0.88
                 return Value(_PAYMENTS.get(name) or entry.words, entry.cells, match, seen=entry.label.text)
     return None
+
+
+def _is_alone(words: str) -> bool:
+    """Whether a label means a payment only where payments stand: goods may be called so."""
+    return any(words == labels.compact(word) for name in _ALONE for word in labels.words(name))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import labels, money
+from fetchworker.documents.rules import columns, labels, money
 from fetchworker.documents.rules.layout import overlap
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def told(sheet: Sheet, mark: str, *, between: bool = False) -> list[Told]:
 
 def _band(row: Row, below: Row, number: int, mark: str) -> list[Told]:
     """Sums whose labels stand in one row and their amounts in the row below it, each under its own."""
-    named = [(cell, role(cell.text)) for cell in row.cells]
+    named = [(cell, role(cell.text)) for cell in columns.spread(row, *ROLES).cells]
     roles = {entry[0] for _, entry in named if entry}
     if len(roles & _BANDS) < 2 or row.page != below.page or _amounts_of(row, mark):
         return []
