@@ -22,10 +22,10 @@ _STATES = (
     "RI SC SD TN TX UT VT VA WA WV WI WY DC PR"
 ).replace(" ", "|")
 _EVIDENCE = {
-    "US": rf"(?<![A-Za-z])(?:{_STATES}),? \d{{5}}(?:-\d{{4}})?(?!\d)|(?<![A-Za-z.])U\.?S\.?A(?![A-Za-z])|(?i:\bunited states\b)"
-    r"|US ?\$|(?<![A-Za-z])USD(?![A-Za-z])",
-    "CA": r"(?i:\bcanada\b|\bqu[eé]bec\b|\bontario\b)|\b(?:HST|QST|TPS|TVQ|TVH|PST)\b|\b[A-CEGHJ-NPR-TVXY]\d[A-Z] \d[A-Z]\d\b"
-    r"|\bC\$|\bCA ?\$",
+    "US": rf"(?<![A-Za-z])(?:{_STATES}),? \d{{5}}(?:-\d{{4}})?(?!\d)|(?<![A-Za-z.])U\.?S\.?A(?![A-Za-z])"
+    r"|(?i:\bunited states\b)|US ?\$|(?<![A-Za-z])USD(?![A-Za-z])",
+    "CA": r"(?i:\bcanada\b|\bqu[eé]bec\b|\bontario\b)|\b(?:HST|QST|TPS|TVQ|TVH|PST)\b"
+    r"|\b[A-CEGHJ-NPR-TVXY]\d[A-Z] \d[A-Z]\d\b|\bC\$|\bCA ?\$",
     "AU": r"(?i:\baustralia\b|\bpty\b)|\bABN\b|\b(?:NSW|VIC|QLD|TAS|ACT|SA|WA|NT),? \d{4}\b|\bA\$|\bAU ?\$",
     "NZ": r"(?i:\bnew zealand\b|\baotearoa\b)|\bNZBN\b|NZ ?\$|\bGST\W{0,3}15(?:\.0+)? ?%|\b15(?:\.0+)? ?% GST\b",
     "SG": r"(?i:\bsingapore\b|\bpte\b)|\bS\$",
@@ -39,7 +39,8 @@ _EVIDENCE = {
     "BR": r"(?i:\bbrasil\b|\bcnpj\b)|\bR\$",
     "GB": r"£|(?i:\bunited kingdom\b)|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b",
     "IN": r"₹|(?i:\bindia\b|\brupees?\b)|\b(?:GSTIN|CGST|SGST|IGST)\b",
-    "MY": r"(?<![A-Za-z])(?:RM|MYR)(?![A-Za-z])|(?i:\bsdn\b|\bbhd\b|\bmalaysia\b|\bjalan\b|\bjln\b|\btaman\b|s/b\b|kuala lumpur)",
+    "MY": r"(?<![A-Za-z])(?:RM|MYR)(?![A-Za-z])"
+    r"|(?i:\bsdn\b|\bbhd\b|\bmalaysia\b|\bjalan\b|\bjln\b|\btaman\b|s/b\b|kuala lumpur)",
     "EU": r"€|(?<![A-Za-z])EUR(?:OS?)?(?![A-Za-z])",
     "CH": r"(?<![A-Za-z])(?:CHF|SFr\.?)(?![A-Za-z])",
     "ID": r"(?<![A-Za-z])(?:Rp\.?|IDR)(?=\s?\d)|(?i:\bindonesia\b)",

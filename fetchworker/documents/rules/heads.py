@@ -19,7 +19,10 @@ _REGISTRATION = re.compile(
     r"(?:[A-Z]{1,3}\s?)?\d{4,}[\dOoSIl]*\s*[-–]?\s*[A-Z]{0,2}\s*[)\]}]?\s*$",
     re.IGNORECASE,
 )
-POSTCODE = re.compile(r"(?<!\d)[1-9]\d{5}\W*$|(?<!\d)\d{5}(?!\d)\W*\s?[A-Za-z]|(?<![A-Za-z\d])[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?![A-Za-z])")
+POSTCODE = re.compile(
+    r"[A-Za-z]{4,}[ ,\-–]{1,3}[1-9]\d{5}\W*$|(?<!\d)\d{5}(?!\d)\W*\s?[A-Za-z]"
+    r"|(?<![A-Za-z\d])[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?![A-Za-z])"
+)
 _HOUSE = re.compile(
     r"^\W{0,3}(?:no|lot|unit|blok|block|level|suite|g|gf|p\.?t|site|ptd|d|a|b|c|km)?[\s.:,#]{0,4}[A-Z]{0,2}[-\s]?\d[\w/\-&,]*",
     re.IGNORECASE,

@@ -150,7 +150,7 @@ def _first_day(text: str) -> dates.Found | None:
 
 
 def _due_day(text: str) -> dates.Found | None:
-    """The day behind a label, and not that until which less is to be paid: ``bis 3.4. 2 % Skonto, netto bis 1.5.``"""
+    """The day behind a label, not that until which less is to be paid (``bis 3.4. 2 % Skonto, netto bis 1.5.``)."""
     if labels.find(text, "early_payment") is None:
         return _first_day(text)
     for sentence in _SENTENCE.split(text)[1:]:
@@ -190,7 +190,11 @@ def _is_early(text: str, day: dates.Found) -> bool:
     """Whether a text speaks of less to pay before it comes to its day: ``2% Skonto bei Zahlung bis …``."""
     early, days = labels.find(text, "early_payment"), dates.find(text)
     before = bool(early and days and early.start() < days[0].start)
-    return before and (days[0].first, days[0].second) == (day.first, day.second) and labels.begins(text, "due_date") is None
+    return (
+        before
+        and (days[0].first, days[0].second) == (day.first, day.second)
+        and labels.begins(text, "due_date") is None
+    )
 
 
 def _behind_number(sheet: Sheet) -> _Day | None:

@@ -52,8 +52,8 @@ def kind(sheet: Sheet) -> tuple[Kind, float]:
 def _is_other(sheet: Sheet) -> bool:
     """Whether a document calls itself a quotation, an order, a delivery note, a statement, a reminder.
 
-    Of several titles the larger one counts, of two as large the first. An invoice that refers to an order has the number
-    of that behind the word, and is an invoice by its own title.
+    Of several titles the larger one counts, of two as large the first. An invoice that refers to an order is an
+    invoice by its own title.
     """
     own: list[tuple[float, int]] = []
     others: list[tuple[float, int]] = []

@@ -76,9 +76,9 @@ def _caption(text: str, name: str) -> re.Match[str] | None:
     begun = labels.begins(text, name)
     if begun and labels.longest(text, *_NO_PARTIES) and not _follows(text, begun):  # Kundennummer, Client n°
         begun = None
-    lone = labels.alone(text, short) or next(
-        (match for match in [labels.begins(text, short)] if match and text[match.end() :].lstrip().startswith(":")), None
-    )
+    opened = labels.begins(text, short)
+    colon = opened is not None and text[opened.end() :].lstrip().startswith(":")
+    lone = opened if colon else labels.alone(text, short)
     phrase = labels.find(text, name)  # Goods are sold by …
     return begun or lone or labels.caption(text, name) or (phrase if phrase and " " in phrase[0].strip() else None)
 

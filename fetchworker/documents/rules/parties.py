@@ -51,16 +51,22 @@ def _is_weak(label: str, cells: tuple[Cell, ...]) -> bool:
 
 def _whole(sheet: Sheet, value: Value) -> Value:
     """A name with its legal form, where a narrow column put that into the next row."""
-    first, last = value.cells[-1], value.cells[-1]
-    for cell in sheet.on_page[first.page]:
-        above = 0 <= first.box[1] - cell.box[3] < 0.6 * first.height and abs(cell.box[0] - first.box[0]) < first.height
-        if above and _OPEN.search(cell.text) and _name(cell.text) and value.text.startswith(first.text.strip()[:4]):
-            return replace(value, text=f"{cell.text.strip()} {value.text}", cells=(cell, *value.cells))
-    for cell in sheet.below(last, reach=1.0)[:1]:
-        beside = abs(cell.box[0] - last.box[0]) < 1.5 * last.height
-        if beside and (heads.only_form(cell.text) or _OPEN.search(last.text)) and value.text.endswith(last.text.strip()[-4:]):
-            return replace(value, text=f"{value.text} {cell.text.strip(' ,')}", cells=(*value.cells, cell))
+    cell = value.cells[-1]
+    before = next((above for above in sheet.on_page[cell.page] if _over(above, cell)), None)
+    if before and _OPEN.search(before.text) and _name(before.text) and value.text.startswith(cell.text.strip()[:4]):
+        return replace(value, text=f"{before.text.strip()} {value.text}", cells=(before, *value.cells))
+    after = next((below for below in sheet.below(cell, reach=1.0)), None)
+    beside = after is not None and abs(after.box[0] - cell.box[0]) < 1.5 * cell.height
+    if after is None or not beside or not value.text.endswith(cell.text.strip()[-4:]):
+        return value
+    if heads.only_form(after.text) or _OPEN.search(cell.text):
+        return replace(value, text=f"{value.text} {after.text.strip(' ,')}", cells=(*value.cells, after))
     return value
+
+
+def _over(above: Cell, cell: Cell) -> bool:
+    """Whether a cell stands right over another one, at its indent."""
+    return 0 <= cell.box[1] - above.box[3] < 0.6 * cell.height and abs(above.box[0] - cell.box[0]) < cell.height
 
 
 def addressed(sheet: Sheet, issuer: Value | None) -> Value | None:
@@ -158,7 +164,7 @@ def _without_address(text: str) -> str:
 
 
 def _first_part(text: str) -> str:
-    """A text up to its first comma but for one before a legal form or an associate: ``Quinta do Freixo, S.A.``"""
+    """A text up to its first comma but for one before a legal form (``Quinta, S.A.``) or an associate."""
     parts = re.split(r"(?<=,)\s+", text)
     last = 0
     while last + 1 < len(parts) and (heads.only_form(parts[last + 1]) or "&" in parts[last + 1]):

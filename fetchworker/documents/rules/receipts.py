@@ -80,7 +80,8 @@ def day(sheet: Sheet) -> Value | None:
         return None
     isos = [entry[3].iso(day_first=first) for entry in found]
     ranked = [
-        (entry[0] + 0.3 * isos.count(iso), entry[1], iso, entry[2], entry[3]) for entry, iso in zip(found, isos, strict=True)
+        (weight + 0.3 * isos.count(iso), row, iso, cell, day_)
+        for (weight, row, cell, day_), iso in zip(found, isos, strict=True)
     ]
     score, _, iso, cell, day_ = max(ranked, key=lambda entry: entry[:2])
     rivals = len(set(isos))
