@@ -38,8 +38,10 @@ def with_paths(env: Environment, project: Path) -> tuple[Environment, list[tuple
     update |= {field: project / _home(path) for field, path in paths.items() if path is not None}
     if env.database_url:
         update["database_url"] = SecretStr(_database_url(env.database_url.get_secret_value(), project))
-    if env.media_store and "://" not in (folder := env.media_store.get_secret_value()):
-        update["media_store"] = SecretStr(str(project / _home(Path(folder))))
+    for field in ("media_store", "artifacts_store"):
+        named_store: SecretStr | None = getattr(env, field)
+        if named_store and "://" not in (folder := named_store.get_secret_value()):
+            update[field] = SecretStr(str(project / _home(Path(folder))))
     loaded = env.model_copy(update=update)
     return loaded, _file_faults(loaded, named)
 
