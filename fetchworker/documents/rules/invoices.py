@@ -170,7 +170,10 @@ def _best(
     found = []
     for chance, day, cells, _ in near.beside(sheet, names, read):
         if read is _due_day and _is_early(cells[0].text, day):
-            continue
+            later = _due_day(cells[0].text)
+            if later is None:
+                continue
+            day, cells = later, cells[:1]  # noqa: PLW2901  # the next part of the sentence tells it
         if other and labels.find(cells[0].text, "other_date", "due_date"):
             continue
         found.append((chance - (0.05 if other else 0.0), day, cells))

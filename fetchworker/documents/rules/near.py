@@ -143,6 +143,8 @@ def _around(
 def _under(label: Cell, below: Cell) -> str:
     """The text below a label: of a cell that two columns share, the part that begins under the label."""
     width = (below.box[2] - below.box[0]) / max(1, len(below.text))
+    if abs(below.box[2] - label.box[2]) < label.height:  # a column whose right edges are aligned
+        return below.text
     start = int((label.box[0] - below.box[0]) / max(width, 0.1))
     if start < 4:
         return below.text

@@ -94,7 +94,7 @@ def _paid_alone(text: str) -> tuple[str, int, str] | None:
 
 def told(sheet: Sheet, mark: str, *, between: bool = False) -> list[Told]:
     """The labelled amounts of a document in the order of its rows; behind a label the last amount counts."""
-    found = []
+    found: list[Told] = []
     for number, row, summary in _rows(sheet, mark):
         below = sheet.rows[number + 1] if number + 1 < len(sheet.rows) else None
         band = _band(row, below, number, mark) if below is not None else []
