@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 #: names in ``extra``: addresses; files as base64; and what they say
 URLS, FILES, READINGS = "document_urls", "documents", "document_readings"
+#: characters of an entry that is no address, as it is told in its item
+_SHOWN = 200
 
 
 class DocumentPipeline(MediaPipeline):
@@ -120,10 +122,13 @@ class DocumentPipeline(MediaPipeline):
         urls = item.extra.get(URLS)
         if urls is None:
             return []
-        entries = urls if isinstance(urls, list) else [urls]
-        wrong = [url for url in entries if not isinstance(urls, list) or not _is_address(url)]
-        told = "an http or https address" if isinstance(urls, list) else f"{URLS} is a list of addresses"
-        return [{"url": _shown(url), **self._failed(None, "ARGUMENT_ERROR", told)} for url in wrong]
+        if not isinstance(urls, list):
+            return [self._no_address(urls, f"{URLS} is a list of addresses, not {type(urls).__name__}")]
+        return [self._no_address(url, _wanted(url)) for url in urls if not _is_address(url)]
+
+    def _no_address(self, entry: Any, message: str) -> dict[str, Any]:
+        shown = entry[:_SHOWN] if isinstance(entry, str) else None
+        return {"url": shown, **self._failed(None, "ARGUMENT_ERROR", message)}
 
     async def _used(self, response: Response) -> dict[str, Any]:
         try:
@@ -211,9 +216,9 @@ def _is_address(url: Any) -> bool:
     return isinstance(url, str) and url.lower().startswith(("https://", "http://"))
 
 
-def _shown(entry: Any) -> str | None:
-    """An entry that is no address, as far as an item need repeat it."""
-    return entry[:200] if isinstance(entry, str) else None
+def _wanted(entry: Any) -> str:
+    told = "an http or https address is wanted"
+    return told if isinstance(entry, str) else f"{told}, not {type(entry).__name__}"
 
 
 async def _digest(content: bytes) -> str:

@@ -44,7 +44,7 @@ def told(made, name):
         ({"sign": "₹"}, "INR", "2026-04-03"),
         ({"street": "RFC LDE010101AA0"}, "MXN", "2026-04-03"),
     ],
-    ids=lambda told: str(told),
+    ids=str,
 )
 def test_the_country_tells_currency_and_order(document, words, currency, day):
     page = made(document, **words)

@@ -108,9 +108,8 @@ def test_a_receipts_total_that_its_parts_contradict_is_not_sure(document):
     ],
 )
 def test_a_day_for_less_is_not_the_day_it_is_due(document, foot, due):
-    text = (
-        f"Fink Druck GmbH | RECHNUNG\nRechnungsnummer | 7\nRechnungsdatum | 14.03.2026\nGesamtbetrag | 119,00 €\n{foot}"
-    )
+    head = "Fink Druck GmbH | RECHNUNG\nRechnungsnummer | 7\nRechnungsdatum | 14.03.2026\nGesamtbetrag | 119,00 €"
+    text = f"{head}\n{foot}"
     assert fields(document(text, width=1600), "invoice")["due_date"] == due
 
 
