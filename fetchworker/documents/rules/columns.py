@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import labels
@@ -57,18 +57,25 @@ def spread(row: Row, *names: str) -> Row:
     """A row whose cells are cut where several labels of these names, and little else, stand in one."""
     cells: list[Cell] = []
     for cell in row.cells:
-        found = list(labels.pattern(*names).finditer(labels.fold(cell.text)))
-        known = sum(len(labels.compact(match[0])) for match in found)
-        if len(found) < 2 or known < 0.8 * len(labels.compact(cell.text)):
+        starts = _starts(cell.text, names)
+        if len(starts) < 2:
             cells.append(cell)
             continue
-        ends = [match.start() for match in found[1:]] + [len(cell.text)]
+        ends = [*starts[1:], len(cell.text)]
         width = (cell.box[2] - cell.box[0]) / len(cell.text)
         for start, end in zip([0, *ends], ends, strict=False):
             left, right = cell.box[0] + start * width, cell.box[0] + end * width
             box = (left, cell.box[1], right - width, cell.box[3])
             cells.append(replace(cell, text=cell.text[start:end].strip(), box=box))
     return Row(tuple(cells))
+
+
+@lru_cache(maxsize=8192)
+def _starts(text: str, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Where the labels of a text begin that has little else."""
+    found = list(labels.pattern(*names).finditer(labels.fold(text)))
+    known = sum(len(labels.compact(match[0])) for match in found)
+    return tuple(match.start() for match in found) if known >= 0.8 * len(labels.compact(text)) else ()
 
 
 def _known(cell: Cell) -> int:

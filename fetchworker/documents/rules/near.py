@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from fetchworker.documents.rules import columns, labels
@@ -63,14 +64,13 @@ def captioned(
     ``NAME_alone``) only where they are all of a cell or have a colon behind them.
     """
     for row in sheet.rows:
-        if columns.opened(row):
-            continue
         for place, cell in enumerate(row.cells):
             match = _caption(cell.text, name)
-            if match is not None:
+            if match is not None and not columns.opened(row):
                 yield from _places(sheet, row, place, match, read, reach=reach)
 
 
+@lru_cache(maxsize=8192)
 def _caption(text: str, name: str) -> re.Match[str] | None:
     short = f"{name}_alone"
     begun = labels.begins(text, name)

@@ -64,7 +64,7 @@ class Told:
         return (self.cell,) if self.cell.line == self.label.line else (self.label, self.cell)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=8192)
 def role(text: str, *, between: bool = False) -> tuple[str, int, str] | None:
     """The role that the longest label of a text gives, where the label ends, and the label without marks.
 
@@ -72,8 +72,8 @@ def role(text: str, *, between: bool = False) -> tuple[str, int, str] | None:
         text: of a cell or a row.
         between: whether the roles count that only stand among an invoice's sums, and are goods elsewhere.
     """
-    best: tuple[str, int, str] | None = None
-    for name in (*ROLES, *BETWEEN) if between else ROLES:
+    best = role(text) if between else None
+    for name in BETWEEN if between else ROLES:
         match = labels.longest(text, name)
         if match is None:
             continue
