@@ -35,6 +35,7 @@ _NUMBER = re.compile(
 )
 _DECIMALS = re.compile(r"[.,]\s?(\d{1,4})$")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,'\u2019]\d{3})+")
+_RATE = re.compile(r"[.,]\d{1,3}\s?%")
 #: a word before a sign whose space OCR lost; the one letter of R$ is none
 _GLUED = re.compile(r"[^\W\d_]{3}$")
 #: signs behind an amount
@@ -134,6 +135,8 @@ def _in_word(text: str, match: re.Match[str]) -> bool:
         before = text[place - 1 : place] if place else ""
         if _GLUED.search(text[:place]) and not match["sign"][0].isalpha():  # Te betalen€ 5,00
             before = ""
+    if _RATE.match(text, end):  # the 6 of 6.5 %
+        return True
     rest = text[end : end + 2]
     glued = after.isalpha() and not re.match(r"(?:[A-Z]{1,3}|\s)(?![A-Za-z\d])", text[end:])
     dated = after in {"/", ":"} and rest[1:].isdigit()

@@ -40,6 +40,8 @@ _LABELS = (
 _HEADS = ("invoice_number", "invoice_date", "due_date", "other_number", "other_date")
 #: labels that begin as a party's
 _NO_PARTIES = ("other_number", "invoice_number", "invoice_date", "due_date", "other_date")
+#: what stands so many heights away from a caption in its row is another block
+_FAR = 6
 _MARKS = re.compile(r"^[\s:;.#,()\-–]+")
 
 
@@ -67,7 +69,16 @@ def captioned(
         for place, cell in enumerate(row.cells):
             match = _caption(cell.text, name)
             if match is not None and not columns.opened(row):
-                yield from _places(sheet, row, place, match, read, reach=reach)
+                yield from _places(sheet, row, place, match, read, reach=reach, down=_is_over(sheet, row, place))
+
+
+def _is_over(sheet: Sheet, row: Row, place: int) -> bool:
+    """Whether a caption belongs to what stands right under it, and not to what is far away in its row."""
+    cell = row.cells[place]
+    below = next(iter(sheet.below(cell, reach=1.0)), None)
+    under = below is not None and abs(below.box[0] - cell.box[0]) < cell.height and not is_label(below.text)
+    far = row.cells[place + 1].box[0] - cell.box[2] > _FAR * cell.height if place + 1 < len(row.cells) else False
+    return under and far
 
 
 @lru_cache(maxsize=8192)
@@ -98,7 +109,14 @@ def is_label(text: str) -> bool:
 
 
 def _places(
-    sheet: Sheet, row: Row, place: int, match: re.Match[str], read: Callable[[str], Read | None], *, reach: float
+    sheet: Sheet,
+    row: Row,
+    place: int,
+    match: re.Match[str],
+    read: Callable[[str], Read | None],
+    *,
+    reach: float,
+    down: bool = False,
 ) -> Iterator[Place[Read]]:
     cell = row.cells[place]
     begins = match.start() < 8  # a number or a mark may stand before a label
@@ -112,16 +130,16 @@ def _places(
             return
     if len(labels.compact(rest)) > 14 or (rest and not begins):  # a sentence, no label
         return
-    yield from _around(sheet, row, place, label, read, reach=reach)
+    yield from _around(sheet, row, place, label, read, reach=reach, down=down)
 
 
 def _around(
-    sheet: Sheet, row: Row, place: int, label: str, read: Callable[[str], Read | None], *, reach: float
+    sheet: Sheet, row: Row, place: int, label: str, read: Callable[[str], Read | None], *, reach: float, down: bool
 ) -> Iterator[Place[Read]]:
     """The cells to the right of a label and below it."""
     cell = row.cells[place]
     following = row.cells[place + 1] if place + 1 < len(row.cells) else None
-    if following is not None and not is_label(following.text):
+    if following is not None and not down and not is_label(following.text):
         value = read(_MARKS.sub("", following.text))
         if value is not None:
             yield 0.97, value, (cell, following), label

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import dates, heads, labels, near, repair
+from fetchworker.documents.rules import columns, dates, heads, labels, near, repair
 from fetchworker.documents.rules.value import Value
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fetchworker.documents.rules.layout import Cell, Sheet
 
 _LETTERS = re.compile(r"[^\W\d_]")
-_FOOT = re.compile(r"\s[·•|]\s|\s[-–]\s(?=\S+ \d)")
+_FOOT = re.compile(r"\s[·•|—]\s|\s[-–]\s(?=\S+ \d)")
 #: the end of a row whose name goes on in the next one
 _OPEN = re.compile(r"(?:\s&|\s(?:and|und|et|e|y|en|dan)|[^\W\d_]-)\s*$")
 _ATTENTION = re.compile(r"^(?:attn|attention|t\.?a\.?v\.?|z\.?\s?hd\.?|c/o|a/a)[\s:.]+", re.IGNORECASE)
@@ -120,7 +120,7 @@ def seller(sheet: Sheet, other: Value | None) -> Value | None:
     taken = _buyers_cells(sheet)
     if other is not None:
         taken |= {(cell.line, cell.text) for cell in other.cells}
-    tops = [cell for cell in _top(sheet) if (cell.line, cell.text) not in taken]
+    tops = [cell for cell in _over_table(sheet) if (cell.line, cell.text) not in taken]
     for place, cell in enumerate(tops):
         score = _score(sheet, cell, place)
         if other is not None and labels.compact(cell.text) == labels.compact(other.text):
@@ -136,7 +136,7 @@ def seller(sheet: Sheet, other: Value | None) -> Value | None:
     if best is None or best[0] < 1.5:
         return _foot(sheet)
     score, cell = best
-    text = heads.stripped(cell.text)
+    text = heads.stripped(_without_address(_FOOT.split(cell.text)[0]))
     return _whole(sheet, Value(text, (cell,), 0.95 if score >= 5 else 0.85 if score >= 3.5 else 0.6, seen=cell.text))
 
 
@@ -206,6 +206,15 @@ def _top(sheet: Sheet) -> list[Cell]:
     first = sheet.rows[0].page if sheet.rows else 1
     limit = sheet.sizes.get(first, (0.0, 0.0))[1] * _TOP
     return [cell for cell in sheet.cells if cell.page == first and cell.middle <= limit]
+
+
+def _over_table(sheet: Sheet) -> list[Cell]:
+    """The cells at the top of the first page over the table of items, if any are."""
+    tops = _top(sheet)
+    head = next((row for row in sheet.rows if columns.opened(row)), None)
+    if head is None or head.page != sheet.rows[0].page:
+        return tops
+    return [cell for cell in tops if cell.middle < head.box[1]] or tops
 
 
 def _score(sheet: Sheet, cell: Cell, place: int) -> float | None:

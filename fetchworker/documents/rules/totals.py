@@ -106,7 +106,7 @@ def _band(row: Row, below: Row, number: int, mark: str) -> list[Told]:
     """Sums whose labels stand in one row and their amounts in the row below it, each under its own."""
     named = [(cell, role(cell.text)) for cell in columns.spread(row, *ROLES).cells]
     roles = {entry[0] for _, entry in named if entry}
-    if len(roles & _BANDS) < 2 or row.page != below.page or _amounts_of(row, mark):
+    if len(roles & _BANDS) < 2 or row.page != below.page or any(amount.money for amount in _amounts_of(row, mark)):
         return []
     found = []
     for cell, entry in named:
