@@ -189,18 +189,19 @@ class ScrapydPlatform:
     async def _chunk(self, node: str, job_id: str, kind: str, offset: int, limit: int) -> Chunk:
         if limit < 1:
             raise ValueError(f"limit {limit} is no number of bytes")
-        asked = f"bytes={offset}" if offset < 0 else f"bytes={offset}-{offset + limit - 1}"
+        if offset < 0:
+            offset = max(0, (await self._chunk(node, job_id, kind, 0, 1)).size + offset)
+        asked = f"bytes={offset}-{offset + limit - 1}"
         answer = await self._ask(node, "GET", f"files/{job_id}/{kind}", headers={"Range": asked})
         if answer.status_code == _NOT_FOUND:
             raise PlatformError(f"node {node}: no job {job_id[:80]!r} there")
         found = _RANGE.match(answer.headers.get("Content-Range", ""))
         if answer.status_code == _BEYOND and found:
-            return Chunk(b"", max(0, offset), int(found[2]))
+            return Chunk(b"", offset, int(found[2]))
         if answer.status_code == _PARTIAL and found:
             return Chunk(answer.content[:limit], int(found[1]), int(found[2]))
         if answer.status_code == _OK:  # an empty file has no ranges
-            start = max(0, len(answer.content) + offset) if offset < 0 else offset
-            return Chunk(answer.content[start : start + limit], start, len(answer.content))
+            return Chunk(answer.content[offset : offset + limit], offset, len(answer.content))
         raise PlatformError(f"node {node}: HTTP {answer.status_code} for {kind} of job {job_id}")
 
     async def _json(self, node: str, method: str, path: str, **sent: Any) -> dict[str, Any]:
