@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx
 
 from fetchworker.errors import ConfigError, PlatformError
-from fetchworker.jobs import checked
+from fetchworker.jobs.checks import checked
 from fetchworker.jobs.records import spec_to_json, status_from_json
 from fetchworker.platforms.base import Chunk, JobSpec, JobState, JobStatus, NodeStatus, Placement
 
