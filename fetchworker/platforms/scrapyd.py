@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CONNECT, ANSWER = 5.0, 60.0
 #: job ids of one call
 IDS_MAX = 10_000
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}\Z")
+_NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9._:-]{0,63}\Z")
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)\Z")
 _OK, _PARTIAL, _WRONG, _UNAUTHORIZED, _NOT_FOUND, _BEYOND = 200, 206, 400, 401, 404, 416
 
@@ -52,7 +52,7 @@ def node_addresses(text: str) -> tuple[NodeAddress, ...]:
 
 
 def _address(number: int, entry: str) -> NodeAddress:
-    name, _, url = entry.rpartition("=") if re.match(r"[^/:]+=", entry) else ("", "", entry)
+    name, _, url = entry.partition("=") if re.match(r"[^/:]+=", entry) else ("", "", entry)
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""

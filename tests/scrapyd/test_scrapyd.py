@@ -149,7 +149,7 @@ def test_scrapyd_client_deploys_an_egg_and_schedules_its_spider(small, tmp_path)
     (tmp_path / "tiny" / "__init__.py").touch()
     (tmp_path / "tiny" / "spiders" / "__init__.py").write_text(SPIDER.format(cls="One", name="one"))
     (tmp_path / "tiny" / "settings.py").write_text('BOT_NAME = "tiny"\nSPIDER_MODULES = ["tiny.spiders"]\n')
-    target = f"url = {small.url}/\nproject = tiny\nusername = fetchworker\npassword = $SCRAPYD_PASSWORD\n"
+    target = f"url = {small.url}\nproject = tiny\nusername = fetchworker\npassword = $SCRAPYD_PASSWORD\n"
     (tmp_path / "scrapy.cfg").write_text(f"[settings]\ndefault = tiny.settings\n\n[deploy]\n{target}")
     assert '"spiders": 1' in scrapyd_client(small, tmp_path, "deploy")
     assert scrapyd_client(small, tmp_path, "spiders", "-p", "tiny").split() == ["tiny:", "one"]
