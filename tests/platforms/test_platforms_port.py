@@ -148,6 +148,7 @@ async def test_ids_that_there_are_not_are_unknown(place):
                 with pytest.raises(PlatformError):
                     await ask(node.name, job_id, offset=0, limit=10)
         await platform.forget(node.name, "never")
+        await platform.cancel(node.name, "never", grace=0)
         with pytest.raises(PlatformError, match="no node"):
             await platform.statuses("moon", ["never"])
 
