@@ -264,14 +264,15 @@ async def test_the_projects_own_crawls_end_with_their_causes(place, calm, walled
     required.write_text(json.dumps({"sites": {name: {**site, "proxy": "required"} for name, site in sites.items()}}))
     dead = project.folder / "dead.txt"
     dead.write_text("http://127.0.0.1:9\n")
+    direct = project.folder / "direct.yaml"
+    direct.write_text(json.dumps({"sites": {name: {**site, "proxy": "none"} for name, site in sites.items()}}))
+    walls = {"FETCHWORKER_HOST_MAP": json.dumps(walled.ready["host_map"]), "FETCHWORKER_SITES_FILE": str(direct)}
     out = {"FETCHWORKER_PROXIES_FILE": str(dead), "FETCHWORKER_SITES_FILE": str(required)}
     specs = [
         JobSpec("good", "instagram", {"user": "nasa"}),
         JobSpec("few", "instagram", {"user": "nasa"}, {"FETCHWORKER_JOB_ITEMS_MIN": "900"}),
         JobSpec("wrong", "instagram", {"usr": "nasa"}),
-        JobSpec(
-            "walled", "instagram", {"user": "nasa"}, {"FETCHWORKER_HOST_MAP": json.dumps(walled.ready["host_map"])}
-        ),
+        JobSpec("walled", "instagram", {"user": "nasa"}, walls),
         JobSpec("out", "instagram", {"user": "nasa"}, {**out, "FETCHWORKER_NO_EGRESS_PATIENCE": "0.5"}),
     ]
     monkeypatch.setenv("FETCHWORKER_CA_FILE", str(joined(project.folder / "ca.pem", calm.ca, walled.ca)))
