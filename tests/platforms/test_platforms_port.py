@@ -279,7 +279,7 @@ async def test_the_projects_own_crawls_end_with_their_causes(place, calm, walled
     async with place.open(slots=3) as platform:
         placed = [await platform.spawn(spec) for spec in specs]
         ends = [await ended(platform, placement) for placement in placed]
-    assert [end.exit_cause for end in ends] == ["ok", "degraded", "failed", "blocked", "no_egress"]
+    assert [end.exit_cause for end in ends] == ["ok", "degraded", "failed", "blocked", "no_egress"], ends[3]
     assert "900 expected" in ends[1].reasons[0]
     assert "usr" in ends[2].reasons[0]
     assert "refusals (100%)" in ends[3].reasons[0]
