@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dbos import DBOS, DBOSConfig, Serializer, SetWorkflowID
 from dbos._logger import dbos_logger
+from sqlalchemy.exc import SQLAlchemyError
 
 from fetchworker.errors import ConfigError
 from fetchworker.tasks import end
@@ -32,6 +33,8 @@ EXECUTOR = "fetchworker-runs"
 #: threads in which DBOS talks to its database, and which asyncio.to_thread has while it runs
 _THREADS = 16
 _WAKE = "wake"
+#: seconds before a round is tried again that the workflows' database did not allow
+_PAUSE = 0.5
 
 
 class Looking(Protocol):
@@ -125,11 +128,24 @@ class Workflows:
             return  # another workflow of the run does
         self._tasks[run_id] = task
         try:
-            while (wait := await step(run_id)) is not None:
-                await DBOS.recv_async(_WAKE, timeout_seconds=wait)
+            while not await self._round(run_id):
+                pass
         finally:
             self._tasks.pop(run_id, None)
             self._woken.discard(run_id)
+
+    async def _round(self, run_id: str) -> bool:
+        """Look, and wait until it is time to look again; whether there is nothing to look at any more."""
+        try:
+            wait = await step(run_id)
+            if wait is not None:
+                await DBOS.recv_async(_WAKE, timeout_seconds=wait)
+        except SQLAlchemyError as exc:
+            # DBOS asks some of its questions once: the workflow would end with its database's error
+            logger.warning("run %s: the workflows' database: %s", run_id, type(exc).__name__)
+            await asyncio.sleep(_PAUSE)
+            return False
+        return wait is None
 
     async def look(self, run_id: str) -> float | None:
         """Look once; seconds until the next time, None when there is none."""

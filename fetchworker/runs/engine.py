@@ -113,6 +113,7 @@ class Engine:
     # ── the sweep ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _run(self) -> None:
+        away = False
         while True:
             try:
                 async with asyncio.timeout(self._terms.sweep):
@@ -122,8 +123,11 @@ class Engine:
             self._kick.clear()
             try:
                 await self._turn()
+                away = False
             except StorageError as exc:
-                logger.warning("runs: %s", exc)
+                if not away:  # told once, not at each turn
+                    logger.warning("runs: %s", exc)
+                away = True
             except Exception:
                 logger.exception("a bug of ours: the sweep of runs failed")
 
