@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import PlatformError
 from fetchworker.exports.private import private_folder
+from fetchworker.jobs.checks import checked
 from fetchworker.jobs.folder import JobFolder
-from fetchworker.jobs.model import Chunk, JobSpec, JobState, JobStatus, checked, is_job_id
+from fetchworker.jobs.model import Chunk, JobSpec, JobState, JobStatus, is_job_id
 from fetchworker.jobs.processes import MARK, alive, kill, marked
 from fetchworker.jobs.records import check_same, record_of, status_of
 from fetchworker.jobs.webhook import SECRET
