@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 _R = scrape_runs.c
 #: seconds before a look is tried again that the database did not allow, at first and at most
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+#: seconds that DBOS has to take up a workflow of before
+_RECOVERY = 60.0
 
 
 def workflow_id(run_id: str, generation: int, again: int = 0) -> str:
@@ -65,6 +68,8 @@ class Engine:
         self._kick = asyncio.Event()
         #: run → how often its workflow has come to an end before the run did
         self._again: dict[str, int] = {}
+        #: run → since when its workflow is waited for; monotonic
+        self._unseen: dict[str, float] = {}
 
     @property
     def leads(self) -> bool:
@@ -144,7 +149,7 @@ class Engine:
             from fetchworker.runs.durable import Workflows  # noqa: PLC0415  # heavy, and needed by who leads
 
             workflows = Workflows(self._place, self)
-            workflows.launch()
+            await workflows.launch()
             self._workflows = workflows
             logger.info("this process watches the runs of %s", self._place.label)
         if not held and self._workflows is not None:
@@ -161,7 +166,9 @@ class Engine:
         """Begin what is not watched, and pass on what other processes wish."""
         query = select(_R.run_id, _R.generation, _R.wake_at).where(_R.state.not_in(ENDED)).order_by(_R.run_id)
         runs = await self._store.read(query)
-        self._again = {run_id: n for run_id, n in self._again.items() if any(run.run_id == run_id for run in runs)}
+        known = {run.run_id for run in runs}
+        self._again = {run_id: count for run_id, count in self._again.items() if run_id in known}
+        self._unseen = {run_id: since for run_id, since in self._unseen.items() if run_id in known}
         for run in runs:
             await self._take_up(run)
         await self._pass_on([run for run in runs if run.wake_at is not None])
@@ -170,14 +177,26 @@ class Engine:
         workflows = self._workflows
         assert workflows is not None
         if workflows.watched(run.run_id):
+            self._unseen.pop(run.run_id, None)
             return
         again = self._again.get(run.run_id, 0)
-        id_ = workflow_id(run.run_id, run.generation, again)
-        while await workflows.is_over(id_):
+        while (standing := await workflows.standing(workflow_id(run.run_id, run.generation, again))) == "over":
             again += 1
-            id_ = workflow_id(run.run_id, run.generation, again)
+        if standing == "pending" and self._orphaned(run.run_id):
+            again += 1
+            standing = "none"
         self._again[run.run_id] = again
-        await workflows.begin(run.run_id, id_)
+        if standing == "none":
+            await workflows.begin(run.run_id, workflow_id(run.run_id, run.generation, again))
+
+    def _orphaned(self, run_id: str) -> bool:
+        """Whether a workflow that DBOS should take up by itself has not been seen for long."""
+        since = self._unseen.setdefault(run_id, time.monotonic())
+        if time.monotonic() - since < _RECOVERY:
+            return False
+        logger.warning("run %s: its workflow is not taken up; another one begins", run_id)
+        del self._unseen[run_id]
+        return True
 
     async def _pass_on(self, runs: Sequence[Row[Any]]) -> None:
         for run in runs:

@@ -73,7 +73,9 @@ def nodes(tmp_path: Path) -> Iterator[Any]:
 def settings() -> Settings:
     made = Settings()
     made.setmodule("fetchworker.settings", priority="project")
-    made.set("SPIDER_MODULES", ["fetchworker.spiders.fetch"])  # reading those of all sites takes its time
+    made.set(
+        "SPIDER_MODULES", ["fetchworker.spiders.fetch", "fetchworker.spiders.instagram"]
+    )  # reading those of all sites takes its time
     return made
 
 
