@@ -37,6 +37,8 @@ _R = scrape_runs.c
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 #: seconds that DBOS has to take up a workflow of before
 _RECOVERY = 60.0
+#: ticks that a step of a workflow lasts at most; to note each of them would be most of what watching costs
+_QUIET = 10
 
 
 def workflow_id(run_id: str, generation: int, again: int = 0) -> str:
@@ -68,6 +70,8 @@ class Engine:
         self._kick = asyncio.Event()
         #: run → how often its workflow has come to an end before the run did
         self._again: dict[str, int] = {}
+        #: runs that wait for their next tick within a step of their workflows
+        self._resting: dict[str, asyncio.Event] = {}
         #: run → since when its workflow is waited for; monotonic
         self._unseen: dict[str, float] = {}
 
@@ -95,10 +99,33 @@ class Engine:
         """Have a run looked at now; False where this process does not watch it."""
         if self._workflows is None or not self._workflows.watched(run_id):
             return False
+        if run_id in self._resting:
+            self._resting[run_id].set()
+            return True
         await self._workflows.wake(run_id, workflow_id(run_id, generation, self._again.get(run_id, 0)))
         return True
 
     async def look(self, run_id: str) -> Look:
+        """Look at a run until something is to be noted of it: a tick at which nothing is costs its workflow nothing."""
+        for _ in range(_QUIET - 1):
+            found = await self._look(run_id)
+            if found.done or found.wait < self._terms.tick:
+                return found
+            await self._rest(run_id, found.wait)
+        return await self._look(run_id)
+
+    async def _rest(self, run_id: str, seconds: float) -> None:
+        """Wait, until somebody wakes the run."""
+        woken = self._resting[run_id] = asyncio.Event()
+        try:
+            async with asyncio.timeout(seconds):
+                await woken.wait()
+        except TimeoutError:
+            pass
+        finally:
+            del self._resting[run_id]
+
+    async def _look(self, run_id: str) -> Look:
         """Look at a run; waits for a database that is away, and outlives faults of ours."""
         pause = _FIRST_PAUSE
         while True:
