@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib.util
 import json
+import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -101,7 +104,7 @@ async def share(seconds: float) -> float:
 async def all_run(runs: Runs, number: int) -> None:
     running = scrape_attempts.c.attempt_id
     query = select(running).where(scrape_attempts.c.state == "running")
-    while len(await runs._store.read(query)) < number:
+    while len(await runs._store.read(query)) < number:  # noqa: ASYNC110, SLF001  # what is asked is a database
         await asyncio.sleep(1)
 
 
@@ -153,7 +156,7 @@ async def ingest(url: str, rows: int) -> None:
         for job, case in ((0, "new rows"), (1, "the same again")):
             source = Source(run.run_id, f"{run.run_id}-{job}", f"{run.run_id}-{job}.1", "n", 0)
             wall, cpu = time.perf_counter(), time.process_time()
-            await Ingest(runs._store, Lines(data)).bring(source, whole=True)
+            await Ingest(runs._store, Lines(data)).bring(source, whole=True)  # noqa: SLF001  # as above
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             each = f"{cpu / rows * 1e6:.0f} us CPU a row, {len(data) // rows} bytes a row"
             print(f"    {case:16}{rows / wall:10.0f} rows/s, {each}", flush=True)
@@ -166,8 +169,6 @@ async def ingest(url: str, rows: int) -> None:
 
 
 async def chaos(url: str, kills: int, server: PostgresServer | None) -> None:
-    import importlib.util
-
     def load(name: str) -> Any:
         spec = importlib.util.spec_from_file_location(f"runs_{name}", TESTS / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
@@ -175,9 +176,9 @@ async def chaos(url: str, kills: int, server: PostgresServer | None) -> None:
         spec.loader.exec_module(module)
         return module
 
-    tests = load("test_runs_chaos")
+    tests = load("_nodes")
     with tempfile.TemporaryDirectory() as folder:
-        nodes = load("_nodes").Nodes(Path(folder))
+        nodes = tests.Nodes(Path(folder))
         try:
             await one_chaos(url, kills, server, nodes, tests)
         finally:
@@ -211,9 +212,6 @@ async def one_chaos(url: str, kills: int, server: PostgresServer | None, nodes: 
                 server.kill()
                 server.start()
     [victim] = nodes.folder.glob(f"n*/{ids[2]}-0.1")
-    import os
-    import signal
-
     os.kill(nodes.pid_of(victim), signal.SIGKILL)
     nodes.go("late")
     process = tests.control(url, nodes)
@@ -247,7 +245,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, PostgresServer() as server:
         urls = {
             "sqlite": lambda name: f"sqlite:///{Path(folder) / f'{name}.db'}",
-            "postgresql": lambda name: server.create(name),
+            "postgresql": server.create,
         }
         for kind in [options.only] if options.only else urls:
             url = urls[kind]

@@ -15,6 +15,8 @@ from fetchworker.runs.cleaning import Cleaner
 from fetchworker.runs.ingest import Ingest, Source
 from fetchworker.runs.terms import Terms
 
+from .conftest import ask, opened, rows_of
+
 
 class File:
     """A job's lines; ``fail_at``: the read that fails."""
@@ -36,9 +38,9 @@ def line(number: int, **more) -> bytes:
 
 
 @pytest.fixture
-async def asked(url, open_runs, nodes, ask):
+async def asked(url, nodes):
     """Runs without an engine, and one that nobody begins."""
-    async with open_runs(url, nodes, engine=False) as runs:
+    async with opened(url, nodes, engine=False) as runs:
         yield runs, await runs.start(ask("rows=1", "rows=1"))
 
 
@@ -55,12 +57,12 @@ async def bring(runs, run, file, job=0, *, whole=True, **options):
     return await runs.get(run.run_id)
 
 
-async def test_lines_are_stored_in_pieces_and_each_once(asked, rows):
+async def test_lines_are_stored_in_pieces_and_each_once(asked):
     runs, run = asked
     file = File(b"".join(line(number) for number in range(100)))
     found = await bring(runs, run, file, chunk=500)
     assert (found.items, found.rejects, found.job_list[0].items) == (100, 0, 100)
-    stored = await rows(runs, run.run_id)
+    stored = await rows_of(runs, run.run_id)
     assert [row.item_id for row in stored] == [f"i{number}" for number in range(100)]
     assert [row.seq for row in stored] == list(range(1, 101))
     assert stored[0].item == {"item_id": "i0", "kind": "post"}
@@ -136,7 +138,7 @@ async def test_a_line_longer_than_a_piece_is_read_and_one_longer_than_all_is_ref
     assert (refused.line_bytes, refused.reason) == (len(line(2, text="y" * 50_000)), "it is longer than 8000 bytes")
 
 
-async def test_what_the_database_does_not_take_is_refused_alone(asked, monkeypatch, rows):
+async def test_what_the_database_does_not_take_is_refused_alone(asked, monkeypatch):
     runs, run = asked
     write = module.add_rows
 
@@ -150,7 +152,7 @@ async def test_what_the_database_does_not_take_is_refused_alone(asked, monkeypat
     texts = [line(number, text="poison" if number == 5 else "") for number in range(9)]
     found = await bring(runs, run, File(b"".join(texts) + b"[]\n"))
     assert (found.items, found.rejects) == (8, 2)
-    assert sorted(row.item_id for row in await rows(runs, run.run_id)) == [f"i{n}" for n in range(9) if n != 5]
+    assert sorted(row.item_id for row in await rows_of(runs, run.run_id)) == [f"i{n}" for n in range(9) if n != 5]
     assert "does not take it" in (await runs.rejects(run.run_id))[0].reason
 
 
@@ -166,8 +168,8 @@ async def test_odd_texts_come_back_as_they_were(asked):
     assert [json.loads(text) for text in streamed.decode().split("\n")[:-1]] == [row.item for row in page.rows]
 
 
-async def test_rows_are_paged_and_asked_for_across_runs(url, open_runs, nodes, ask):
-    async with open_runs(url, nodes, engine=False) as runs:
+async def test_rows_are_paged_and_asked_for_across_runs(url, nodes):
+    async with opened(url, nodes, engine=False) as runs:
         first = await runs.start(ask("rows=1", conversationId="c1", skillId="s1"))
         second = await runs.start(ask("rows=1", conversationId="c2", skillId="s1"))
         other = await runs.start(ask("rows=1", workspaceId="w2", conversationId="c1"))

@@ -12,6 +12,8 @@ from fetchworker.errors import ArgumentError, RunNotFoundError, RunStateError
 from fetchworker.runs.inputs import Actors, arguments_of
 from fetchworker.runs.models import RunRequest
 
+from .conftest import ask, ended
+
 
 def actors(most: int = 1000) -> Actors:
     made = Settings()
@@ -107,7 +109,7 @@ def test_a_request_of_another_form_is_refused(body):
         RunRequest.model_validate(body)
 
 
-async def test_a_refused_request_leaves_nothing(runs, ask):
+async def test_a_refused_request_leaves_nothing(runs):
     request = RunRequest.model_validate(
         {
             "workspaceId": "w1",
@@ -120,7 +122,7 @@ async def test_a_refused_request_leaves_nothing(runs, ask):
         assert (await runs._store.read(select(func.count()).select_from(table)))[0][0] == 0
 
 
-async def test_the_same_key_gives_the_same_run_and_another_request_is_refused(runs, ask, nodes, ended):
+async def test_the_same_key_gives_the_same_run_and_another_request_is_refused(runs, nodes):
     first = await runs.start(ask("rows=1"), idempotency_key="k1")
     assert (await runs.start(ask("rows=1"), idempotency_key="k1")).run_id == first.run_id
     assert (await runs.start(ask("rows=1", workspaceId="w2"), idempotency_key="k1")).run_id != first.run_id
@@ -130,7 +132,7 @@ async def test_the_same_key_gives_the_same_run_and_another_request_is_refused(ru
     assert nodes.spawned().count(f"{first.run_id}-0.1") == 1
 
 
-async def test_a_caller_sees_the_runs_of_its_workspaces(runs, ask):
+async def test_a_caller_sees_the_runs_of_its_workspaces(runs):
     mine = await runs.start(ask("rows=1"))
     other = await runs.start(ask("rows=1", workspaceId="w2"))
     assert [run.run_id for run in (await runs.list(workspaces=["w1"])).runs] == [mine.run_id]

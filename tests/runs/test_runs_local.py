@@ -11,6 +11,8 @@ from fetchworker.jobs.store import Launch
 from fetchworker.platforms.local import LocalPlatform
 from fetchworker.runs.models import RunRequest
 
+from .conftest import ended, opened, rows_of, until
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 
@@ -33,11 +35,9 @@ def asked(*jobs) -> RunRequest:
     return RunRequest.model_validate({"workspaceId": "w1", "conversationId": "c1", "skillId": "s1", "runs": entries})
 
 
-async def test_crawls_bring_their_items_home_though_the_control_is_started_anew(
-    sqlite_url, open_runs, jobs, ended, rows, until
-):
+async def test_crawls_bring_their_items_home_though_the_control_is_started_anew(sqlite_url, jobs):
     launch = Launch(grace=5)
-    async with LocalPlatform(jobs, slots=2, launch=launch) as platform, open_runs(sqlite_url, platform) as runs:
+    async with LocalPlatform(jobs, slots=2, launch=launch) as platform, opened(sqlite_url, platform) as runs:
         wanted = asked(("instagram", {"user": "nasa"}), ("fetch", "https://linktr.ee/nobody.here"))
         run = await runs.start(wanted)
 
@@ -45,10 +45,10 @@ async def test_crawls_bring_their_items_home_though_the_control_is_started_anew(
             return (await runs.get(run.run_id)).state == "running"
 
         await until(begun)
-    async with LocalPlatform(jobs, slots=2, launch=launch) as platform, open_runs(sqlite_url, platform) as runs:
+    async with LocalPlatform(jobs, slots=2, launch=launch) as platform, opened(sqlite_url, platform) as runs:
         run = await ended(runs, run.run_id, 60)
         lines = [line for path in jobs.glob("*/items.jsonl") for line in path.read_bytes().splitlines()]
-        found = await rows(runs, run.run_id)
+        found = await rows_of(runs, run.run_id)
         assert run.items == len(found) == len(lines) > 0
         assert {(row.workspace_id, row.conversation_id, row.skill_id) for row in found} == {("w1", "c1", "s1")}
         assert [job.attempt for job in run.job_list] == [1, 1]
@@ -57,9 +57,9 @@ async def test_crawls_bring_their_items_home_though_the_control_is_started_anew(
         assert b"Spider closed" in (await runs.log(run.run_id, job=0)).data
 
 
-async def test_an_aborted_crawl_is_gone(sqlite_url, open_runs, jobs, ended, until):
+async def test_an_aborted_crawl_is_gone(sqlite_url, jobs):
     launch = Launch(grace=5)
-    async with LocalPlatform(jobs, slots=1, launch=launch) as platform, open_runs(sqlite_url, platform) as runs:
+    async with LocalPlatform(jobs, slots=1, launch=launch) as platform, opened(sqlite_url, platform) as runs:
         run = await runs.start(
             asked(("instagram", {"user": "nasa"}), ("instagram", {"user": "nasa", "operation": "posts"}))
         )
