@@ -38,7 +38,8 @@ _OPEN = frozenset({"/health", "/openapi.json", "/docs", "/swagger"})
 _PART = 64 * 1024
 #: as many times the longest body are taken from a client whose body is too long, so that it reads why
 _LINGER = 4
-_OWN = frozenset({"fetch", "sessions", "pool", "documents", "admin"})
+#: the first part of a path → the scope that it needs; all others are sites
+_SCOPES = {name: name for name in ("fetch", "sessions", "pool", "documents", "artifacts", "admin")}
 
 
 #: the one path that takes files, and the bytes that a form may have beside its file
@@ -57,7 +58,7 @@ def scope_of(path: str) -> str | None:
     if path in _OPEN or path.startswith("/assets/"):
         return None
     first = path.split("/", 2)[1] if path.startswith("/") else ""
-    return first if first in _OWN else "sites"
+    return _SCOPES.get(first, "sites")
 
 
 def given_key(headers: dict[bytes, bytes]) -> str | None:

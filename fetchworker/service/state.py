@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.admission import Admission
+from fetchworker.service.artifacts import Artifacts
 from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
@@ -67,6 +68,7 @@ class Service:
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
         self.documents = Documents(environment)
+        self.artifacts = Artifacts(environment)
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -75,6 +77,7 @@ class Service:
             await self.link.away()
         self._watch = asyncio.ensure_future(self.link.watch(self._needs_redis))
         await self.crawlers.get(DEFAULT)
+        self.artifacts.start()
         for site, config in self.sites.items():
             if config.pool is not None and config.pool.min_idle and site in self.crawlers.sites:
                 await self.crawlers.get(site)  # which warms its sessions up
@@ -83,6 +86,7 @@ class Service:
         """Close everything."""
         await end(self._watch)
         await self.documents.close()
+        await self.artifacts.close()
         await self.crawlers.close()
         await self.link.close()
 
@@ -96,6 +100,10 @@ class Service:
         if asked is not None and asked > most:
             raise ApiError("VALIDATION_ERROR", f"timeout: at most {most:g} seconds are given", fields=["timeout"])
         return min(asked or self.environment.serve_timeout, most)
+
+    def workspace_of(self, request: Request) -> str | None:
+        """The workspace of the caller's key, None where it has none."""
+        return self.callers.workspace_of(request.scope["state"]["caller"])
 
     def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means; from memory, as it is asked for often."""

@@ -182,7 +182,18 @@ async def _items(
     call = service.call(request, site=site, operation=name, timeout=timeout, session=held and held.name)
     async with call as last:
         served, engine = await service.crawlers.get(site)
-        async with aclosing(run_operation(served, engine, started, held, seconds=timeout, last=last)) as items:
+        call_id = request.scope["state"]["request_id"]
+        running = run_operation(
+            served,
+            engine,
+            started,
+            held,
+            seconds=timeout,
+            last=last,
+            call_id=call_id,
+            workspace=service.workspace_of(request),
+        )
+        async with aclosing(running) as items:
             async for item in items:
                 yield item
 
