@@ -98,17 +98,16 @@ class BrowserContext:
         task, doom = asyncio.ensure_future(work), self._slot.doom
         try:
             await asyncio.wait((task, doom), timeout=self.left, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done() or doom.done():
-                error = doom.result() if doom.done() else self._late()
-                self.spoil()
-                raise _fresh(error) from None
-            return task.result()
+            if task.done() and not doom.done():
+                return task.result()
         except BrowserError as exc:
             raise await self._told(exc) from exc.__cause__
         except Exception as exc:
             raise await self._told(exc) from exc
         finally:
             await _ended(task)
+        self.spoil()
+        raise _fresh(doom.result()) if doom.done() else self._late()
 
     async def _told(self, exc: Exception) -> Exception:
         """An error of Playwright's as ours; what ended the page may be heard of a moment after its end."""

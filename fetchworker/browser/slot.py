@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 #: seconds that the closing of a context may take; a browser that needs longer is ended
 _CLOSING = 10.0
+#: seconds that the making of one may take
+_OPENING = 30.0
 _UNLIMITED = 1 << 30
 
 
@@ -59,6 +61,11 @@ class Slot:
         return self._chromium
 
     @property
+    def browser(self) -> Chromium | None:
+        """The same; None before it is opened."""
+        return self._chromium
+
+    @property
     def usable(self) -> bool:
         """Whether somebody else may use it."""
         return not (self.spoilt or self.doom.done() or (self._chromium is not None and self._chromium.retired))
@@ -78,7 +85,7 @@ class Slot:
         self._run = proxy.open_run(policy=spec.policy, upstream=spec.upstream)
         self._run.on_end = self._run_ended
         try:
-            async with asyncio.timeout(_CLOSING):
+            async with asyncio.timeout(_OPENING):
                 self._context = await chromium.browser.new_context(**arguments_of(spec, self._run))
                 if spec.trace:
                     await self._context.tracing.start(screenshots=True, snapshots=True)
@@ -144,6 +151,8 @@ def arguments_of(spec: ContextSpec, run: Run) -> dict[str, Any]:
             "password": run.password.get_secret_value(),
         },
     }
+    if spec.accept_language:  # workers of the headless shell send none by themselves
+        made["extra_http_headers"] = {"accept-language": spec.accept_language, **made.get("extra_http_headers", {})}
     if spec.timezone:
         made["timezone_id"] = spec.timezone
     if spec.har:
