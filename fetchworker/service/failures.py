@@ -23,7 +23,13 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from fetchworker.errors import DocumentError, FetchworkerError, OutcomeError, RedisUnavailableError
+from fetchworker.errors import (
+    CredentialMissingError,
+    DocumentError,
+    FetchworkerError,
+    OutcomeError,
+    RedisUnavailableError,
+)
 from fetchworker.telemetry.redaction import redact
 
 #: type → status. A type means one thing, whatever route it comes from
@@ -164,6 +170,8 @@ def _unread(error: DocumentError) -> ApiError:
 def _ours(error: FetchworkerError) -> ApiError:
     if isinstance(error, DocumentError):
         return _unread(error)
+    if isinstance(error, CredentialMissingError):
+        return ApiError("NOT_INSTALLED", error.message)
     kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"
     return ApiError(kind, error.message, **error.context)
 
