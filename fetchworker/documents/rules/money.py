@@ -82,6 +82,11 @@ def decimal_mark(texts_: Iterable[str]) -> str:
 
 def amounts(text: str, mark: str = ".") -> list[Amount]:
     """The numbers of a text, in order; percentages, days, and numbers grown together with letters, are none."""
+    return list(_amounts(text, mark))
+
+
+@lru_cache(maxsize=8192)
+def _amounts(text: str, mark: str) -> tuple[Amount, ...]:
     fixed = repaired(text)
     found = []
     days = _days(text)
@@ -97,7 +102,7 @@ def amounts(text: str, mark: str = ".") -> list[Amount]:
         signed = bool(match["sign"] or _BEHIND.match(fixed, match.end()))
         whole = mark == WHOLE and _GROUPED.fullmatch(match["number"]) is not None
         found.append(Amount(-value if negative else value, match.start(), match.end(), decimals, signed, whole))
-    return found
+    return tuple(found)
 
 
 def printed(value: Decimal) -> str:

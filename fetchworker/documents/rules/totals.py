@@ -104,9 +104,10 @@ def told(sheet: Sheet, mark: str, *, between: bool = False) -> list[Told]:
 
 def _band(row: Row, below: Row, number: int, mark: str) -> list[Told]:
     """Sums whose labels stand in one row and their amounts in the row below it, each under its own."""
+    if row.page != below.page or any(amount.money for amount in _amounts_of(row, mark)):
+        return []
     named = [(cell, role(cell.text)) for cell in columns.spread(row, *ROLES).cells]
-    roles = {entry[0] for _, entry in named if entry}
-    if len(roles & _BANDS) < 2 or row.page != below.page or any(amount.money for amount in _amounts_of(row, mark)):
+    if len({entry[0] for _, entry in named if entry} & _BANDS) < 2:
         return []
     found = []
     for cell, entry in named:
