@@ -85,8 +85,9 @@ def test_heads_that_share_a_cell_are_parted(document):
         (SUMS.replace("Total | £120.00", "Shipping | £5.00\nTotal | £125.00"), "125.00", True),
         (SUMS.replace("Total | £120.00", "IRPF -15% | -£15.00\nTotal | £105.00"), "105.00", True),
         (SUMS + "\nDeposit paid | £50.00\nBalance due | £70.00", "120.00", True),
+        (SUMS + "\nDeposit | -£50.00\nBalance due | £70.00", "120.00", True),
     ],
-    ids=["adds up", "contradicts", "carriage", "withheld", "deposit"],
+    ids=["adds up", "contradicts", "carriage", "withheld", "deposit paid", "deposit"],
 )
 def test_the_total_is_what_the_parts_make(document, sums, total, sure):
     field = read(document(HEAD + GOODS + sums, width=1200)).fields["total"]

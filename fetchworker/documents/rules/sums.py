@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: what rounding may leave between a sum and its parts
 _NEAR = Decimal("0.02")
 _PROVED = 1.01
+#: what was paid before, and makes the invoice's total no less; among a receipt's goods it counts
+_PREPAID = frozenset({"deposit", "deposits"})
 #: what is left of the confidence in sums that contradict one another
 _AGAINST = 0.7
 _GENERIC = frozenset({"total", "totale", "totaal", "summe", "gesamt", "jumlah", "betrag", "brutto", "totalsales"})
@@ -99,6 +101,7 @@ def _taxes(told: list[Told]) -> list[_Part]:
 
 def _others(told: list[Told]) -> list[Decimal]:
     """What may stand between net and total beside tax: nothing, rounding, a discount, carriage, all of them."""
+    told = [entry for entry in told if entry.words not in _PREPAID]
     extra = [entry.value for entry in told if entry.role in {"rounding", "discount"}]
     kept = [-abs(entry.value) for entry in told if entry.role == "withheld"]
     charges = [entry.value for entry in told if entry.role == "charge"] + kept
