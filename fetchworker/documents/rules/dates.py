@@ -39,6 +39,9 @@ _FORMS = (
 _ZERO = re.compile(r"(?<=[\d./-])[OoQ](?=[\d./-])|(?<![A-Za-z])[OoQ](?=\d[./-]\d)|(?<=\d)[OoQ](?=\s|$)")
 _ONE = re.compile(r"(?<=[\d./-])[lI|](?=[\d./-])|(?<![A-Za-z])[lI|](?=\d[./-]\d)")
 
+#: and the other way round: 0ct
+_LETTER = re.compile(r"(?<!\w)0(?=[A-Za-z]{2})")
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -72,7 +75,7 @@ class Found:
 
 def find(text: str) -> list[Found]:
     """The days in a text, in order."""
-    fixed = _ONE.sub("1", _ZERO.sub("0", text))
+    fixed = _LETTER.sub("O", _ONE.sub("1", _ZERO.sub("0", text)))
     found: list[Found] = []
     for form in _FORMS:
         for match in form.finditer(fixed):
