@@ -21,6 +21,11 @@
     ├── ProxyAuthError              the proxy refused our credentials (407)
     ├── EgressDeniedError           the request would have led where none may go (EGRESS_DENIED)
     │   └── SchemeDeniedError       by its scheme: neither http nor https
+    ├── BrowserError                a page that needed a browser was not had (BROWSER_ERROR); ``layer`` says where
+    │   ├── PageFailedError         its navigation failed, or the browser under it
+    │   ├── PageTimeoutError        its time was over
+    │   ├── PageSizeError           it is larger than it may be
+    │   └── PageDeniedError         it would have led where none may go (EGRESS_DENIED)
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── BrokenChainError            the identity of a chain was refused: the chain begins again
@@ -28,10 +33,14 @@
     ├── BilledUsageError            a provider of proxies does not tell what it billed
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
-    │   └── RefusedError            the database works, and will not take these values
+    │   ├── RefusedError            the database works, and will not take these values
+    │   ├── ArtifactError           an artifact cannot be kept or read (ARTIFACT_ERROR)
+    │   └── StorageAwayError        the database does not answer; it may pass (STORAGE_UNAVAILABLE)
     ├── PlatformError               a node that runs jobs cannot be asked (NODE_UNAVAILABLE)
+    ├── RunNotFoundError            there is no such run, or it is somebody else's (NOT_FOUND)
+    ├── RunStateError               the state of a run does not allow it (CONFLICT)
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
-    ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
+    ├── AnswerRejectedError         a language model says nothing of a document that could be used; ``reason`` says why
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -44,8 +53,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from scrapy.exceptions import (
+    DownloadCancelledError,
     DownloadConnectionRefusedError,
     DownloadFailedError,
+    DownloadTimeoutError,
     IgnoreRequest,
     UnsupportedURLSchemeError,
 )
@@ -152,6 +163,12 @@ class SessionBusyError(SessionError):
     type = "SESSION_BUSY"
 
 
+class SessionCountryError(SessionError):
+    """A session was asked for in another country than that of its exit, which it keeps: nothing was sent."""
+
+    type = "CONFLICT"
+
+
 class LeaseLostError(SessionError):
     """The lease of a session was over, or somebody else's, when it was to be used or given back."""
 
@@ -191,6 +208,46 @@ class EgressDeniedError(FetchworkerError, IgnoreRequest):
 
 class SchemeDeniedError(EgressDeniedError, UnsupportedURLSchemeError):
     """Neither http nor https: a refusal like the others, and Scrapy's own word for it."""
+
+
+class BrowserError(FetchworkerError):
+    """A page that needed a browser was not had.
+
+    Args:
+        layer: what failed: ``browser_process`` (Chromium, its driver, a place in it), ``navigation``, ``action``,
+            ``assertion``, ``target_policy``, ``deadline`` or ``size``.
+    """
+
+    type = "BROWSER_ERROR"
+
+    def __init__(self, layer: str, message: str, **context: Any) -> None:
+        super().__init__(message, **{"layer": layer, **context})
+        self.layer = layer
+
+
+class PageFailedError(BrowserError, DownloadFailedError):
+    """The navigation failed, or the browser under it: another try may do."""
+
+
+class PageTimeoutError(BrowserError, DownloadTimeoutError):
+    """The page was not done in its time."""
+
+
+class PageSizeError(BrowserError, DownloadCancelledError):
+    """The page, with what belongs to it, is larger than it may be."""
+
+
+class PageDeniedError(BrowserError, EgressDeniedError):
+    """The page would have led where none may go.
+
+    As with every refusal ``context["layer"]`` tells by what it was found out; the attribute is ``target_policy``.
+    """
+
+    type = "EGRESS_DENIED"
+
+    def __init__(self, message: str, *, found_by: str, reason: str) -> None:
+        super().__init__("target_policy", message, reason=reason)
+        self.context["layer"] = found_by
 
 
 class ContractError(FetchworkerError):
@@ -235,6 +292,30 @@ class StorageError(FetchworkerError):
 
 class RefusedError(StorageError):
     """The database works and will not take these values."""
+
+
+class ArtifactError(StorageError):
+    """An artifact cannot be kept or read; what it was made of goes on. ``context["reason"]`` is ``too_big`` or none."""
+
+    type = "ARTIFACT_ERROR"
+
+
+class StorageAwayError(StorageError):
+    """The database does not answer, for longer than it was waited for: nothing is done, and it may be tried again."""
+
+    type = "STORAGE_UNAVAILABLE"
+
+
+class RunNotFoundError(FetchworkerError):
+    """There is no such run or job, or it belongs to a workspace that the caller does not see."""
+
+    type = "NOT_FOUND"
+
+
+class RunStateError(FetchworkerError):
+    """The state of a run, or an earlier call with the same key, does not allow what is asked."""
+
+    type = "CONFLICT"
 
 
 class PlatformError(FetchworkerError):
@@ -289,6 +370,16 @@ class OutcomeError(FetchworkerError):
 
 
 class AnswerRejectedError(FetchworkerError):
-    """A language model's answer about a document is not used; ``context`` names the field, never the text."""
+    """A language model's answer about a document is not used, or there is none; ``context`` never holds its text.
+
+    Args:
+        reason: ``timeout``, ``unreachable``, ``egress``, ``status`` (with ``context["status"]``), ``no_completion``,
+            ``too_long`` (what would be asked, or the answer), ``schema``, ``not_backed`` (``context["field"]``: its
+            lines do not hold it), or ``other_kind``.
+    """
 
     type = "ANSWER_REJECTED"
+
+    def __init__(self, reason: str, message: str, **context: Any) -> None:
+        super().__init__(message, reason=reason, **context)
+        self.reason = reason

@@ -1,6 +1,6 @@
 """What is seen on a document's pages, and what was understood of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 Box: TypeAlias = tuple[float, float, float, float]
@@ -94,13 +94,26 @@ class Reading:
     fields: dict[str, Field] = field(default_factory=dict)
     line_items: list[dict[str, Field]] = field(default_factory=list)
     engine: str = ""
+    note: str | None = None
+    """What a reader should know: that rows were left out, or that a language model was to be asked and of no use."""
+
+    def noted(self, note: str) -> "Reading":
+        """The reading with one note more."""
+        return replace(self, note=f"{self.note}; {note}" if self.note else note)
+
+    def shortened(self, rows: int) -> "Reading":
+        """The reading with so many rows of items at most, and a note of those that were left out."""
+        if len(self.line_items) <= rows:
+            return self
+        told = f"{rows} of {len(self.line_items)} rows of items are told (FETCHWORKER_DOCUMENTS_ROWS)"
+        return replace(self, line_items=self.line_items[:rows]).noted(told)
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> "Reading":
         """The reading that :meth:`to_json` told."""
         fields = {name: Field.from_json(found) for name, found in told["fields"].items()}
         rows = [{name: Field.from_json(cell) for name, cell in row.items()} for row in told["line_items"]]
-        return cls(told["kind"], told["kind_confidence"], fields, rows, told["engine"])
+        return cls(told["kind"], told["kind_confidence"], fields, rows, told["engine"], told.get("note"))
 
     def to_json(self, file: str | None = None, error: dict[str, Any] | None = None) -> dict[str, Any]:
         """The object that the command, the service and the pipeline give for one document."""
@@ -112,4 +125,5 @@ class Reading:
             "line_items": [{name: cell.to_json() for name, cell in row.items()} for row in self.line_items],
             "engine": self.engine,
             "error": error,
+            **({"note": self.note} if self.note else {}),
         }

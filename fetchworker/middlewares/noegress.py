@@ -12,6 +12,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.download.budget import BudgetStop
 from fetchworker.errors import UnfinishedError
+from fetchworker.frontier.codec import LEASE
 from fetchworker.media import MEDIA
 from fetchworker.runtime import Runtime
 
@@ -39,6 +40,7 @@ class NoEgressMiddleware:
         self._patience = self._runtime.environment.no_egress_patience
         self._budget = BudgetStop.of(crawler)
         self._ending: asyncio.Task[None] | None = None
+        self._keeps = bool(crawler.settings.get("JOBDIR"))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -49,8 +51,8 @@ class NoEgressMiddleware:
         """Let the request on when there is an exit for it; give it back when the crawl ends before.
 
         Raises:
-            UnfinishedError: the crawl ends, and the request is a part of another one, which then goes back; or the
-                budget is used up.
+            UnfinishedError: the crawl ends, and nobody would keep the request: it is a part of another one, which then
+                goes back, or ``engine.download_async`` was asked for it. Or the budget is used up.
             IgnoreRequest: the crawl ends, and it was asked for by a middleware.
         """
         runtime, exits = self._runtime, self._runtime.exits
@@ -62,9 +64,20 @@ class NoEgressMiddleware:
             if exits.hopeless or exits.paused_for > self._patience:
                 self._end()
             if runtime.ending() or self._ending is not None:
-                return _given_back(request)
+                return self._given_back(request)
             await runtime.waits.sleep(_LOOK)
         return None
+
+    def _given_back(self, request: Request) -> Request:
+        """The request, for the scheduler to keep; what somebody waits for fails."""
+        if request.meta.get("fw_warmup") or request.meta.get(MEDIA):
+            raise UnfinishedError(_ENDED)
+        if request.callback is NO_CALLBACK:
+            raise IgnoreRequest(_ENDED)  # no error for robots.txt's middleware; who waits for it comes here next
+        if LEASE not in request.meta and not self._keeps:  # no scheduler would have it for a later crawl
+            raise UnfinishedError(_ENDED)
+        request.dont_filter = True
+        return request
 
     def _end(self) -> None:
         if self._ending is None:
@@ -75,13 +88,3 @@ class NoEgressMiddleware:
         with suppress(RuntimeError):  # it has closed meanwhile
             if self._crawler.engine is not None:
                 await self._crawler.engine.close_spider_async(reason=NO_EGRESS)
-
-
-def _given_back(request: Request) -> Request:
-    """The request, for the scheduler to keep; what is a part of another request fails with it."""
-    if request.meta.get("fw_warmup") or request.meta.get(MEDIA):
-        raise UnfinishedError(_ENDED)
-    if request.callback is NO_CALLBACK:
-        raise IgnoreRequest(_ENDED)  # no error for robots.txt's middleware; who waits for it comes here next
-    request.dont_filter = True
-    return request

@@ -15,11 +15,15 @@ from scrapy import Request
 from scrapy.exceptions import DropItem
 from twisted.python.failure import Failure
 
+from fetchworker.artifacts import ArtifactContext
 from fetchworker.contracts import Call, Fetch
 from fetchworker.download.wire import LAST, page_of
-from fetchworker.errors import ContractError, ItemInvalidError
+from fetchworker.errors import ContractError, ItemInvalidError, ProxyConfigError
 from fetchworker.items import Item, validate
 from fetchworker.middlewares.outcome import ACCEPT, RETRIES
+from fetchworker.middlewares.pooled import COUNTRY
+from fetchworker.middlewares.recording import CALL_ID, WORKSPACE, archived
+from fetchworker.proxies.countries import country_code
 from fetchworker.runtime.crawl import HEARD
 from fetchworker.service.failures import ApiError
 from fetchworker.service.leasing import Held, session_of
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
     from scrapy.http import Response
 
+    from fetchworker.runtime import Runtime
     from fetchworker.service.crawlers import Served
     from fetchworker.sites import SiteConfig
     from fetchworker.spiders.fetch import FetchParams
@@ -48,6 +53,7 @@ async def run_fetch(
     call_id: str,
     timeout: float,  # noqa: ASYNC109  # the whole call's is over it
     last: dict[str, Any],
+    workspace: str | None = None,
 ) -> Item:
     """Fetch one address.
 
@@ -58,6 +64,7 @@ async def run_fetch(
         call_id: names the call in logs.
         timeout: seconds; no try may take longer.
         last: is told how each try ended.
+        workspace: whose artifacts it leaves behind.
 
     Raises:
         ApiError: the arguments are wrong, or what the caller expects does not hold.
@@ -68,9 +75,12 @@ async def run_fetch(
     if params.headers or params.cookies or params.referer:
         FetchSpider.check_call(Call("fetch", params), served.runtime.config)
     request = _fetch_request(served, body, params, call_id=call_id, timeout=timeout)
+    if body.country is not None:
+        request.meta[COUNTRY] = check_country(served.runtime, body.country, body.proxy)
     held = Held(body.session_id, body.lease) if body.session_id is not None else None
-    async with session_of(served.runtime, held, seconds=timeout) as meta:
-        request.meta.update(meta, **{LAST: last})
+    about = _about(served, "fetch", call_id, session=body.session_id, url=params.url, workspace=workspace)
+    async with archived(served.runtime, about) as kept, session_of(served.runtime, held, seconds=timeout) as meta:
+        request.meta.update(meta, **{LAST: last, WORKSPACE: workspace}, **kept)
         response = await engine.download_async(request)
     item = parse(page_of(response), Call("fetch", params)).items[0]
     stamper(served.name, "fetch", call_id, response.url)(item, 0)
@@ -103,6 +113,10 @@ async def run_download(
         request.meta.update(meta, **{LAST: last})
         response = await engine.download_async(request)
     return response.body
+
+
+def _about(served: Served, operation: str, call_id: str, **more: Any) -> ArtifactContext:
+    return ArtifactContext(site=served.name, operation=operation, request_id=call_id, **more)
 
 
 def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call_id: str, timeout: float) -> Request:
@@ -147,6 +161,22 @@ def tier_meta(config: SiteConfig, tier: str | None) -> dict[str, Any]:
     return {"fw_tier": tier} if tier is not None else {}
 
 
+def check_country(runtime: Runtime, country: str, tier: str | None = None) -> str:
+    """The code of a country in which the site has exits, of this tier or a better one.
+
+    Raises:
+        ApiError: it has none, or that is no country.
+    """
+    try:
+        code = country_code(country)
+    except ProxyConfigError as exc:
+        raise ApiError("VALIDATION_ERROR", f"country: {exc.message}", fields=["country"]) from None
+    if not runtime.exits.serves(code, tier):
+        told = f"country: {runtime.site} has no exit in {code}" + (f" of the tier {tier} or above" if tier else "")
+        raise ApiError("VALIDATION_ERROR", f"{told}; see FETCHWORKER_PROXIES", fields=["country"])
+    return code
+
+
 def _check_expected(body: FetchBody, item: Item, response: Response) -> None:
     expect = body.expect
     context = {"attempts": response.meta.get("fw_tries", 1), "status": response.status}
@@ -167,6 +197,8 @@ async def run_operation(
     *,
     seconds: float,
     last: dict[str, Any],
+    call_id: str | None = None,
+    workspace: str | None = None,
 ) -> AsyncGenerator[Item, None]:
     """The items of a call, as its pages come: those of one page, or as many as ``limit`` asks for.
 
@@ -177,18 +209,29 @@ async def run_operation(
         held: the session that it names.
         seconds: the call's time.
         last: is told how each try ended.
+        call_id: names the call in artifacts.
+        workspace: whose those are.
 
     Raises:
         Exception: what the call ended with; items may have come before.
     """
     assert served.runtime
-    spider = served.for_call(uuid4().hex)
-    async with session_of(served.runtime, held, seconds=seconds) as meta:
+    call = uuid4().hex
+    spider = served.for_call(call)
+    name = held.name if held else None
+    about = _about(served, started.call.operation, call_id or call, session=name, workspace=workspace)
+    async with archived(served.runtime, about) as kept, session_of(served.runtime, held, seconds=seconds) as meta:
         first = spider.request(started)
         if held is not None and held.lease is not None:
             first.meta.update(meta)
             first.meta.pop("fw_session_ends", None)  # its holder gives it back
-        pages = _pages(spider, engine, first, {LAST: last}, one=_reads_one(started))
+        pages = _pages(
+            spider,
+            engine,
+            first,
+            {LAST: last, CALL_ID: call_id or call, WORKSPACE: workspace, **kept},
+            one=_reads_one(started),
+        )
         async with aclosing(pages) as items:
             async for item in items:
                 yield item

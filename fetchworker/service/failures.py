@@ -54,6 +54,7 @@ STATUSES: dict[str, int] = {
     "PROXY_EXHAUSTED": 503,
     "SESSION_EXHAUSTED": 503,
     "REDIS_UNAVAILABLE": 503,
+    "ARTIFACT_ERROR": 503,
     "DEADLINE": 504,
 }
 _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
@@ -61,6 +62,7 @@ _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
     "layer", "reason", "cap", "limit", "retry_after", "allowed", "scope", "session_id",
+    "artifact",
 )  # fmt: skip
 
 

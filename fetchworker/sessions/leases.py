@@ -22,7 +22,7 @@ from fetchworker.errors import (
     UnfinishedError,
 )
 from fetchworker.sessions.hold import Heartbeat, Hold
-from fetchworker.sessions.pool import Lease, Taken
+from fetchworker.sessions.pool import BLOCK_SPAN, Lease, Taken
 from fetchworker.sessions.poolkeys import MAIN
 from fetchworker.sessions.turnstile import Turnstile
 
@@ -124,7 +124,8 @@ class SessionPool:
             SessionBusyError: somebody else has had it for ``wait`` seconds (None: as the terms say).
         """
         owner = f"block.{secrets.token_hex(8)}"
-        hold = await self.lock(session_id, owner, wait=wait, patient=False)
+        span = min(BLOCK_SPAN, self.terms.lease)
+        hold = await self.lock(session_id, owner, wait=wait, patient=False, span=span)
         hold.users += 1
         try:
             yield hold.lease
@@ -154,8 +155,18 @@ class SessionPool:
 
         return await self._hold(Hold(owner, Lease("", 0), brief=brief), f"jar:{jar}", ask, wait, patient=patient)
 
-    async def lock(self, session_id: str, owner: str, *, wait: float | None = None, patient: bool = True) -> Hold:
+    async def lock(
+        self,
+        session_id: str,
+        owner: str,
+        *,
+        wait: float | None = None,
+        patient: bool = True,
+        span: float | None = None,
+    ) -> Hold:
         """The named session for this owner alone. Give it back with :meth:`release`.
+
+        ``span``: seconds for which it counts unless it is kept alive, as it is here (None: as the terms say).
 
         Raises:
             SessionBusyError: somebody else has had it all the time.
@@ -163,9 +174,9 @@ class SessionPool:
         """
 
         async def ask(backend: PoolBackend) -> Taken:
-            return await backend.lock(session_id, owner)
+            return await backend.lock(session_id, owner, span=span)
 
-        hold = Hold(owner, Lease(session_id, 0), locks=True)
+        hold = Hold(owner, Lease(session_id, 0), locks=True, span=span)
         return await self._hold(hold, f"lock:{session_id}", ask, wait, patient=patient)
 
     async def _hold(
@@ -196,7 +207,7 @@ class SessionPool:
         """Whether a lease that nothing here has used for a while is ours yet: the owner may have gone on elsewhere."""
         assert self._backend is not None
         if hold.locks:
-            counted = await self._backend.keep(hold.lease)
+            counted = await self._backend.keep(hold.lease, span=hold.span)
         else:
             counted = (await self._backend.extend([hold.lease]))[0]
         if not counted:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 AFFINITY = 3600.0
 #: seconds for which a worker's numbers hold without being said again
 WORKER_SPAN = 90.0
+#: seconds that the lock of a block of code lasts unless it is kept: so long others wait for a process that was killed
+BLOCK_SPAN = 12.0
 #: sessions of a jar that may wait for their exits, where no more may be in use
 WAITING = 100
 
@@ -174,11 +176,11 @@ class PoolBackend(Protocol):
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
         """Hold leases for another ``terms.lease`` seconds: which of them counted."""
 
-    async def lock(self, session_id: str, owner: str, /) -> Taken:
-        """Have a named session to oneself for ``terms.lease`` seconds; the same owner gets it again."""
+    async def lock(self, session_id: str, owner: str, /, *, span: float | None = None) -> Taken:
+        """Have a named session to oneself for ``span`` (None: ``terms.lease``) seconds; its owner gets it again."""
 
-    async def keep(self, lease: Lease, /) -> bool:
-        """Hold a lock for another ``terms.lease`` seconds; whether it counted."""
+    async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
+        """Hold a lock for another ``span`` (None: ``terms.lease``) seconds; whether it counted."""
 
     async def unlock(self, lease: Lease, /) -> bool:
         """Give a lock back; whether it counted."""

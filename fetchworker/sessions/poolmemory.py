@@ -265,22 +265,22 @@ class MemoryPool:
 
     # ── locks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def lock(self, session_id: str, owner: str, /) -> Taken:
+    async def lock(self, session_id: str, owner: str, /, *, span: float | None = None) -> Taken:
         """See the protocol."""
         now = self._now()
         holder, _, until = self._locks.get(check_session_id(session_id), ("", 0, 0))
         if until > now and holder != owner:
             return Taken(None, (until - now) / 1e6)
         number = next(self._fence)
-        self._locks[session_id] = (owner, number, now + _micro(self.terms.lease))
+        self._locks[session_id] = (owner, number, now + _micro(span or self.terms.lease))
         return Taken(Lease(session_id, number))
 
-    async def keep(self, lease: Lease, /) -> bool:
+    async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
         """See the protocol."""
         owner, number, until = self._locks.get(lease.session_id, ("", 0, 0))
         good = number == lease.number and until > self._now()
         if good:
-            self._locks[lease.session_id] = (owner, number, self._now() + _micro(self.terms.lease))
+            self._locks[lease.session_id] = (owner, number, self._now() + _micro(span or self.terms.lease))
         return good
 
     async def unlock(self, lease: Lease, /) -> bool:

@@ -126,21 +126,23 @@ class RedisPool:
             found = await self._extend([self.head], [_micro(self.terms.lease), *pairs])
         return [bool(int(one)) for one in found]
 
-    async def lock(self, session_id: str, owner: str, /) -> Taken:
+    async def lock(self, session_id: str, owner: str, /, *, span: float | None = None) -> Taken:
         """See the protocol."""
-        good, number = await self._locks("take", session_id, owner, 0)
+        good, number = await self._locks("take", session_id, owner, 0, span)
         return Taken(Lease(session_id, number)) if good else Taken(None, number / 1000)
 
-    async def keep(self, lease: Lease, /) -> bool:
+    async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
         """See the protocol."""
-        return (await self._locks("keep", lease.session_id, "", lease.number))[0]
+        return (await self._locks("keep", lease.session_id, "", lease.number, span))[0]
 
     async def unlock(self, lease: Lease, /) -> bool:
         """See the protocol."""
         return (await self._locks("free", lease.session_id, "", lease.number))[0]
 
-    async def _locks(self, what: str, session_id: str, owner: str, number: int) -> tuple[bool, int]:
-        args = [what, owner, number, round(self.terms.lease * 1000)]
+    async def _locks(
+        self, what: str, session_id: str, owner: str, number: int, span: float | None = None
+    ) -> tuple[bool, int]:
+        args = [what, owner, number, round((span or self.terms.lease) * 1000)]
         with _translated("lock a session"):
             good, told = await self._lock([lock_key(self._site, session_id), self.head], args)
         return bool(int(good)), int(told)

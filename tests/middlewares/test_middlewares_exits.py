@@ -12,7 +12,7 @@ from scrapy import signals
 from fetchworker.demo.lab import lab_app, text
 from fetchworker.demo.proxy import Mode
 from fetchworker.download.wire import WIRE
-from fetchworker.errors import OutcomeError, ProxyExhaustedError, ProxyFailedError
+from fetchworker.errors import OutcomeError, ProxyExhaustedError, ProxyFailedError, UnfinishedError
 from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.proxies import ProxyResult
 from fetchworker.sessions import MemorySessionStore
@@ -272,7 +272,9 @@ async def test_the_alert_says_what_becomes_of_the_site(drive, caplog, tmp_path, 
     assert ("start again" in told) != watched
 
 
-async def test_after_the_patience_the_crawl_ends(drive):
+@pytest.mark.parametrize("meta", [{"fw_warmup": True}, {}], ids=["warm-up", "download_async"])
+async def test_after_the_patience_the_crawl_ends(drive, meta):
+    """Also who asked the engine for an answer gets an end: no scheduler is there to take the request back."""
     async with drive(
         gateways=ONE, proxy="required", environment={"NO_EGRESS_PATIENCE": "0.3", "FRONTIER": "memory"}
     ) as site:
@@ -285,8 +287,8 @@ async def test_after_the_patience_the_crawl_ends(drive):
 
         site.crawler.signals.connect(closed, signals.spider_closed)
         await site.gateways[0].set_mode(Mode.DEAD)
-        waiting = asyncio.create_task(site.get("/robots.txt", meta={"fw_warmup": True}))
-        with pytest.raises(Exception, match="the crawl ended"):
+        waiting = asyncio.create_task(site.get("/robots.txt", meta=meta))
+        with pytest.raises(UnfinishedError, match="the crawl ended"):
             await waiting
         while not reasons:  # noqa: ASYNC110  # as above
             await asyncio.sleep(0.01)

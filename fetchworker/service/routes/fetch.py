@@ -48,8 +48,6 @@ async def _fetch(service: Service, request: Request, body: FetchBody) -> Any:
         raise ApiError("VALIDATION_ERROR", f"site: there is no {body.site!r}; known: {known}", fields=["site"])
     if body.render:
         raise ApiError("VALIDATION_ERROR", "render: this service has no browser", fields=["render"])
-    if body.country is not None:
-        raise ApiError("VALIDATION_ERROR", "country: exits are not chosen by country here", fields=["country"])
     if body.session_id is not None:
         check_name(body.session_id)
     timeout = service.time_for(body.timeout)
@@ -57,4 +55,5 @@ async def _fetch(service: Service, request: Request, body: FetchBody) -> Any:
     async with call as last:
         served, engine = await service.crawlers.get(body.site)
         call_id = request.scope["state"]["request_id"]
-        return await run_fetch(served, engine, body, call_id=call_id, timeout=timeout, last=last)
+        mine = service.workspace_of(request)
+        return await run_fetch(served, engine, body, call_id=call_id, timeout=timeout, last=last, workspace=mine)
