@@ -103,14 +103,16 @@ class Chromium:
 
     Attributes:
         major: the first part of its version.
+        opens_windows: scripts can open windows in it, which the headless shell is told not to.
         made: how many contexts it has had.
         slots: those that it has.
         retired: no further context is made in it.
         ended: set when it is gone.
     """
 
-    def __init__(self, browser: Browser, pid: int | None) -> None:
+    def __init__(self, browser: Browser, pid: int | None, program: str) -> None:
         self.browser, self.pid = browser, pid
+        self.opens_windows = "headless" not in Path(program).name
         self.major = int(browser.version.partition(".")[0])
         self.made = 0
         self.slots: set[Slot] = set()
@@ -157,7 +159,7 @@ class Chromium:
             kill_group(place.pid("chromium"))
             told = f"Chromium ({program}) does not start: {str(exc).strip()[-600:] or f'{options.start:g} s are over'}"
             raise PageFailedError("browser_process", told) from exc
-        return cls(browser, place.pid("chromium"))
+        return cls(browser, place.pid("chromium"), program)
 
     def memory(self) -> int:
         """Bytes that its processes hold."""

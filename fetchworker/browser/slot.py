@@ -20,6 +20,8 @@ _CLOSING = 10.0
 #: seconds that the making of one may take
 _OPENING = 30.0
 _UNLIMITED = 1 << 30
+#: as where a browser blocks popups: the first request of a window would go by Chromium's own name
+_NO_WINDOWS = "window.open = function open() { return null }"
 
 
 class Slot:
@@ -28,6 +30,7 @@ class Slot:
     Attributes:
         users: how many use it now.
         spoilt: it is not used again.
+        introduced: the filtering proxy's credentials are known in it.
         doom: what ended it, as soon as something does.
     """
 
@@ -37,6 +40,8 @@ class Slot:
         self.spoilt = False
         self.doom: asyncio.Future[BrowserError] = asyncio.get_running_loop().create_future()
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.introduction = asyncio.Lock()
+        self.introduced = False
         self.pages = asyncio.Semaphore(pages or _UNLIMITED)
         self._context: Any = None
         self._run: Run | None = None
@@ -87,6 +92,8 @@ class Slot:
         try:
             async with asyncio.timeout(_OPENING):
                 self._context = await chromium.browser.new_context(**arguments_of(spec, self._run))
+                if chromium.opens_windows:
+                    await self._context.add_init_script(_NO_WINDOWS)
                 if spec.trace:
                     await self._context.tracing.start(screenshots=True, snapshots=True)
         except (Error, TimeoutError) as exc:
@@ -144,12 +151,7 @@ def arguments_of(spec: ContextSpec, run: Run) -> dict[str, Any]:
         "has_touch": spec.mobile,
         **spec.extra,
         "ignore_https_errors": not spec.verify,
-        "proxy": {
-            "server": run.url,
-            "bypass": "<-loopback>",
-            "username": run.username,
-            "password": run.password.get_secret_value(),
-        },
+        "proxy": {"server": run.url, "bypass": "<-loopback>"},  # introduce() gives the credentials
     }
     if spec.accept_language:  # workers of the headless shell send none by themselves
         made["extra_http_headers"] = {"accept-language": spec.accept_language, **made.get("extra_http_headers", {})}

@@ -75,11 +75,8 @@ def engine_options(settings: BaseSettings, environment: Environment) -> EngineOp
 def _launch(options: dict[str, Any]) -> dict[str, Any]:
     wrong = sorted(options.keys() - _LAUNCH - _IGNORED)
     if wrong:
-        told = (
-            "the proxy is the session's"
-            if "proxy" in wrong
-            else f"known are args, executable_path, timeout, {_known()}"
-        )
+        known = ", ".join(sorted({"args", "executable_path", "timeout", *_LAUNCH}))
+        told = "the proxy is the session's" if "proxy" in wrong else f"known are {known}"
         raise ConfigError(f"PLAYWRIGHT_LAUNCH_OPTIONS: {', '.join(wrong)} cannot be set: {told}")
     return {name: value for name, value in options.items() if name in _LAUNCH}
 

@@ -202,13 +202,13 @@ class JobStore:
         """Have a job end: TERM, and KILL after ``grace`` seconds; one that waits ends at once, one that ended has.
 
         Raises:
-            PlatformError: there is no such job, or the disk refuses.
+            PlatformError: the disk refuses.
         """
         with self._lock:
-            folder = self._known(job_id)
-            state = self._settled(job_id)
-            if state is JobState.ENDED:
+            state = self._settled(job_id) if is_job_id(job_id) else JobState.UNKNOWN
+            if state in {JobState.ENDED, JobState.UNKNOWN}:
                 return
+            folder = self._folder(job_id)
             try:
                 folder.write("cancel", {"grace": grace})
             except OSError as exc:

@@ -89,6 +89,7 @@ async def test_the_page_its_frames_and_its_workers_agree(engine, within_spec, si
         assert told[name]["number"] == "1.234,5"
     for asked in site.asked:
         assert asked["user-agent"] == WINDOWS.user_agent, asked.path
+        assert asked["pragma"] is None, "a browser does not ask past caches by itself"
         assert asked["accept-language"] == "de-DE,de;q=0.9,en;q=0.8", asked.path
         assert asked["sec-ch-ua"] in (None, WINDOWS.sec_ch_ua), asked.path
     assert site.to("/")[0]["sec-ch-ua"] == site.to("/img")[0]["sec-ch-ua"] == WINDOWS.sec_ch_ua

@@ -148,6 +148,7 @@ async def test_ids_that_there_are_not_are_unknown(place):
                 with pytest.raises(PlatformError):
                     await ask(node.name, job_id, offset=0, limit=10)
         await platform.forget(node.name, "never")
+        await platform.cancel(node.name, "never", grace=0)
         with pytest.raises(PlatformError, match="no node"):
             await platform.statuses("moon", ["never"])
 
@@ -263,21 +264,22 @@ async def test_the_projects_own_crawls_end_with_their_causes(place, calm, walled
     required.write_text(json.dumps({"sites": {name: {**site, "proxy": "required"} for name, site in sites.items()}}))
     dead = project.folder / "dead.txt"
     dead.write_text("http://127.0.0.1:9\n")
+    direct = project.folder / "direct.yaml"
+    direct.write_text(json.dumps({"sites": {name: {**site, "proxy": "none"} for name, site in sites.items()}}))
+    walls = {"FETCHWORKER_HOST_MAP": json.dumps(walled.ready["host_map"]), "FETCHWORKER_SITES_FILE": str(direct)}
     out = {"FETCHWORKER_PROXIES_FILE": str(dead), "FETCHWORKER_SITES_FILE": str(required)}
     specs = [
         JobSpec("good", "instagram", {"user": "nasa"}),
         JobSpec("few", "instagram", {"user": "nasa"}, {"FETCHWORKER_JOB_ITEMS_MIN": "900"}),
         JobSpec("wrong", "instagram", {"usr": "nasa"}),
-        JobSpec(
-            "walled", "instagram", {"user": "nasa"}, {"FETCHWORKER_HOST_MAP": json.dumps(walled.ready["host_map"])}
-        ),
+        JobSpec("walled", "instagram", {"user": "nasa"}, walls),
         JobSpec("out", "instagram", {"user": "nasa"}, {**out, "FETCHWORKER_NO_EGRESS_PATIENCE": "0.5"}),
     ]
     monkeypatch.setenv("FETCHWORKER_CA_FILE", str(joined(project.folder / "ca.pem", calm.ca, walled.ca)))
     async with place.open(slots=3) as platform:
         placed = [await platform.spawn(spec) for spec in specs]
         ends = [await ended(platform, placement) for placement in placed]
-    assert [end.exit_cause for end in ends] == ["ok", "degraded", "failed", "blocked", "no_egress"]
+    assert [end.exit_cause for end in ends] == ["ok", "degraded", "failed", "blocked", "no_egress"], ends[3]
     assert "900 expected" in ends[1].reasons[0]
     assert "usr" in ends[2].reasons[0]
     assert "refusals (100%)" in ends[3].reasons[0]

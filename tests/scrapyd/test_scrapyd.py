@@ -108,6 +108,9 @@ def test_wrong_ids_cost_no_place_and_secrets_are_not_shown(small):
     form = "project=fetchworker&spider=fetch"
     for wrong in ("../../../../tmp/evil", "x" * 65, "%2Fa", "a%0Ab"):
         assert small.ask("schedule.json", f"{form}&jobid={wrong}")["status"] == "error"
+    for job in ({"job_id": "../x"}, {"memory": 3}, {"options": {"tags": "big"}}, {"arguments": {"n": 5}}, []):
+        told = {"job_id": "a", "spider": "fetch", **job} if job else job
+        assert small.fetch("spawn.json", method="POST", json=told).status_code == 400
     for path in ("files/../../etc/passwd", "files/..%2f..%2fscrapy.cfg/items", "items/fetchworker/fetch/..%2fx.jl"):
         assert small.fetch(path).status_code == 404
     first = small.ask("schedule.json", f"{form}&setting=SCHEDULER_IDLE_BEFORE_CLOSE=0")["jobid"]
@@ -116,6 +119,8 @@ def test_wrong_ids_cost_no_place_and_secrets_are_not_shown(small):
     listed = small.ask("listjobs.json")
     assert [job["id"] for job in listed["pending"]] == ["waits"]
     assert "s3sam3" not in str(listed)
+    assert "waits" in small.fetch("jobs").text
+    assert "fetchworker" in small.fetch("").text
     assert small.ask("cancel.json", "project=fetchworker&job=waits")["prevstate"] == "pending"
     assert small.ask("cancel.json", f"project=fetchworker&job={first}&signal=KILL")["prevstate"] == "running"
     assert small.ended(first)["exit_cause"] == small.ended("waits")["exit_cause"] == "aborted"
