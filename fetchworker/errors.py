@@ -147,6 +147,12 @@ class SessionBusyError(SessionError):
     type = "SESSION_BUSY"
 
 
+class SessionCountryError(SessionError):
+    """A session was asked for in another country than that of its exit, which it keeps: nothing was sent."""
+
+    type = "CONFLICT"
+
+
 class LeaseLostError(SessionError):
     """The lease of a session was over, or somebody else's, when it was to be used or given back."""
 

@@ -91,15 +91,16 @@ class GatewayServer(ProxyServer):
         return f"{self.username}:{self.password}".encode()
 
     def who(self, user: str, password: str) -> str:
-        """``token/minutes`` of the request; one without a token is a stranger each time."""
+        """``token/minutes`` of the request, with the country behind; one without a token is a stranger each time."""
         wish = read_credentials(self.product, user, password).wish
         self.countries.add(wish.country)
         token = wish.token or f"{self._any}{next(self._numbers)}"
-        return f"{token}/{wish.minutes or self.product.syntax.lifetime_default}"
+        told = f"{token}/{wish.minutes or self.product.syntax.lifetime_default}"
+        return f"{told}/{wish.country}" if wish.country else told
 
     def exit_of(self, user: str) -> str:
         """The address of the token, the same until its time is over."""
-        token, _, minutes = user.partition("/")
+        token, minutes = user.split("/")[:2]
         given, now = self._given.get(token), self._clock()
         if given is None or given.until <= now:
             number = next(self._numbers)

@@ -33,7 +33,7 @@ from fetchworker.errors import (
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import FAIL, Plan, pause_of, plan_error, plan_media, plan_verdict, wait
-from fetchworker.middlewares.pooled import LEASED, PooledSessions
+from fetchworker.middlewares.pooled import COUNTRY, LEASED, PooledSessions
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
@@ -146,6 +146,9 @@ class OutcomeMiddleware:
         if wire is None or wire.proxy is None or RESULTS.get(verdict.outcome) is not ProxyResult.BLOCKED:
             return plan
         tier = exits.blocked(wire.proxy, verdict.evidence)
+        country = request.meta.get(COUNTRY)
+        if tier is not None and country is not None and not exits.serves(country, tier):
+            return plan
         if tier is None or plan.step != "retry" or not (plan.rotate or not request.meta.get("fw_session")):
             return plan
         exits.escalated(tier)
@@ -252,7 +255,7 @@ class OutcomeMiddleware:
 
     def _plan_exhausted(self, request: Request) -> Plan:
         """Wait for the first proxy that ends its rest, when that is soon enough."""
-        config, soon = self._runtime.config, self._runtime.exits.next_in()
+        config, soon = self._runtime.config, self._runtime.exits.next_in(request.meta.get(COUNTRY))
         if soon is None or soon > config.backoff.max or _tries(request) > request.meta.get(RETRIES, config.retries):
             return Plan("fail")
         return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))

@@ -24,12 +24,13 @@ from fetchworker.download.profiles import is_profile
 from fetchworker.errors import (
     BrokenChainError,
     LeaseLostError,
+    ProxyExhaustedError,
     SessionDamagedError,
     SessionExhaustedError,
     SessionNewerError,
 )
 from fetchworker.frontier.codec import CARRIED, TRY
-from fetchworker.sessions.poolkeys import MAIN, jar_of, tier_jar
+from fetchworker.sessions.poolkeys import MAIN, country_jar, country_of, jar_of, tier_jar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -46,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 #: of a request by a session that somebody elsewhere leases: it goes out by that one or not at all
 LEASED = "fw_leased"
+#: the country in which a request's exit has to be (ISO code)
+COUNTRY = "fw_country"
 SCOPE, JAR, EXCLUSIVE, LEG, BEGUN = "fw_scope", "fw_jar", "fw_exclusive", "fw_leg", "fw_begun"
 #: so many sessions that cannot be used are dropped under one request
 _MOST_DROPPED = 10
@@ -85,7 +88,7 @@ class PooledSessions:
         """
         if request.meta.get(EXCLUSIVE):
             return await self._locked(request, unfit)
-        tier = self._runtime.exits.above(request.meta.get("fw_tier"))
+        tier = self._runtime.exits.above(request.meta.get("fw_tier"), request.meta.get(COUNTRY))
         take = self._pooled(request, tier)
         if take is None:
             return None
@@ -111,7 +114,8 @@ class PooledSessions:
             return lambda: self._leased(meta[SCOPE])
         if not self._needed or meta.get(CARRIED) is not None:
             return None
-        jar, scope, name = tier_jar(meta.get(JAR, MAIN), tier), meta.get(SCOPE), meta.get("fw_session")
+        jar = country_jar(tier_jar(meta.get(JAR, MAIN), tier), meta.get(COUNTRY))
+        scope, name = meta.get(SCOPE), meta.get("fw_session")
         helper = _helps(request)
         if scope is not None and not helper:
             return lambda: leases.take(jar, scope)
@@ -147,10 +151,10 @@ class PooledSessions:
         hold.users += 1
         try:
             sessions = await runtime.sessions()
-            mint = partial(runtime.mint, name, request.meta.get("fw_tier"))
-            session = await runtime.named_session(name, request.meta.get("fw_tier"))
+            tier = request.meta.get("fw_tier")
+            session = await runtime.named_session(name, tier, request.meta.get(COUNTRY))
             if unfit(session):
-                session = await sessions.rotate(runtime.site, name, session, mint)
+                session = await sessions.rotate(runtime.site, name, session, partial(runtime.successor, session, tier))
             return session  # noqa: TRY300  # what may fail is above
         except BaseException:
             hold.users -= 1
@@ -161,36 +165,43 @@ class PooledSessions:
     ) -> Session | None:
         """The leased session, None when it is of no use now and is not held any longer."""
         runtime, name, made = self._runtime, hold.lease.session_id, []
-        sessions = await runtime.sessions()
 
         def mint() -> Session:
             if hold.stored:
                 raise _VanishedError
             made.append(name)
-            return runtime.mint(name, tier)
+            return runtime.mint(name, tier, country_of(name))
 
-        try:
-            session = await sessions.acquire(runtime.site, name, mint)
-        except _VanishedError:
-            await self._drop(hold, "vanished", "its record is gone")
-            return None
-        except SessionNewerError as exc:
-            await self._leave_alone(hold, exc)
-            return None
-        except SessionDamagedError:
-            await self._drop(hold, "damaged", "its record cannot be read")
+        session = await self._read(hold, mint)
+        if session is None:
             return None
         hold.stored = True
         if session.proxy_id is None and runtime.config.proxy == "required" and not (len(session.jar) or session.tokens):
             # it was made when there was none, and has sent nothing
-            session.proxy_id, made = runtime.exits.id_of_next(tier), [name]
+            session.proxy_id, made = runtime.exits.id_of_next(tier, country_of(name)), [name]
         if made and session.proxy_id is not None:  # its exit was chosen a moment ago, perhaps to see how it is
             return session
         if unfit(session) and not (helps and self._rest_of(session)):  # an owner's exit is not its helper's to judge
-            await sessions.release(runtime.site, name, session)
+            await (await runtime.sessions()).release(runtime.site, name, session)
             await self._put_away(hold, session)
             return None
         return session
+
+    async def _read(self, hold: Hold, mint: Callable[[], Session]) -> Session | None:
+        """The record of a leased session, None when there is none that can be used: then it is not held any longer."""
+        try:
+            return await (await self._runtime.sessions()).acquire(self._runtime.site, hold.lease.session_id, mint)
+        except _VanishedError:
+            await self._drop(hold, "vanished", "its record is gone")
+        except SessionNewerError as exc:
+            await self._leave_alone(hold, exc)
+        except SessionDamagedError:
+            await self._drop(hold, "damaged", "its record cannot be read")
+        except ProxyExhaustedError:
+            if hold.brief:  # else its owner may have better luck later
+                await self._runtime.leases.quarantine(hold.owner, _NO_EXIT, seconds=0)
+            raise
+        return None
 
     async def _leave_alone(self, hold: Hold, why: SessionNewerError) -> None:
         """One that a newer version wrote is for the workers that can read it; told once."""
@@ -247,7 +258,7 @@ class PooledSessions:
         if hold is None:
             if rotates and name and wire is not None and jar_of(name) is None:
                 sessions, tier = await runtime.sessions(), request.meta.get("fw_tier")
-                await sessions.rotate(runtime.site, name, wire.session, lambda: runtime.mint(name, tier))
+                await sessions.rotate(runtime.site, name, wire.session, partial(runtime.successor, wire.session, tier))
                 runtime.count(f"rotated/{runtime.site}")
             return
         if rotates:

@@ -18,13 +18,14 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from fetchworker.download.profiles import is_profile
 from fetchworker.download.wire import WIRE, Wire
-from fetchworker.errors import ContractError, ProxyExhaustedError
+from fetchworker.errors import ContractError, ProxyExhaustedError, SessionCountryError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.middlewares.bundles import Bundles
-from fetchworker.middlewares.pooled import PooledSessions
+from fetchworker.middlewares.pooled import COUNTRY, PooledSessions
 from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.middlewares.redirect import HOP, another_try
 from fetchworker.middlewares.warmup import Warmup, wanted_tokens
+from fetchworker.proxies import country_wanted
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class SessionMiddleware:
         A redirect that another identity was given is begun again from its start.
 
         Raises:
-            ProxyExhaustedError: the site requires a proxy and none is usable.
+            ProxyExhaustedError: the site requires a proxy and none is usable, or none in the country asked for.
+            SessionCountryError: the session's exit is in another country.
             ContractError: the warm-up did not bring a token that the request cannot do without.
         ConfigError: the environment lacks a credential that the request cannot do without.
         """
@@ -79,7 +81,8 @@ class SessionMiddleware:
             return another_try(request, same_identity=False)
         request.meta[WIRE] = wire = Wire(session=session, client=session.identity if session.stored else None)
         try:
-            wire.proxy_required = self._runtime.config.proxy == "required"
+            wanted = country_wanted(session.proxy_id)
+            wire.proxy_required = self._runtime.config.proxy == "required" or wanted is not None
             wire.proxy = self._exit(session, request.meta.get("fw_tier"))
             _take_cookies(request, session)
             session.tokens.update(self._bundles.told(request, session.tokens))
@@ -131,19 +134,40 @@ class SessionMiddleware:
         return missing - self._computed(session).keys() if missing else missing
 
     async def _acquire(self, request: Request) -> Session:
-        leased = await self._pooled.acquire(request, self._needs_another)
-        if leased is not None:
-            return leased
-        runtime, name = self._runtime, request.meta.get("fw_session")
-        if not name:
-            carried: Session | None = request.meta.get(CARRIED)
-            return carried or runtime.mint("", request.meta.get("fw_tier"))
-        sessions = await runtime.sessions()
-        session = await runtime.named_session(name)
-        if self._needs_another(session):
-            # an identity has one exit for life: made without one, it has sent nothing, and another one takes its place
-            session = await sessions.rotate(runtime.site, name, session, lambda: runtime.mint(name))
+        session = await self._pooled.acquire(request, self._needs_another)
+        if session is None:
+            name, carried = request.meta.get("fw_session"), request.meta.get(CARRIED)
+            if not name:
+                return carried or self._runtime.mint("", request.meta.get("fw_tier"), request.meta.get(COUNTRY))
+            session = await self._named(request, name)
+        await self._check_country(request, session)
         return session
+
+    async def _named(self, request: Request, name: str) -> Session:
+        runtime, meta = self._runtime, request.meta
+        sessions = await runtime.sessions()
+        session = await runtime.named_session(name, meta.get("fw_tier"), meta.get(COUNTRY))
+        if not self._needs_another(session):
+            return session
+        try:
+            # an identity has one exit for life: made without one, it has sent nothing, and another one takes its place
+            return await sessions.rotate(runtime.site, name, session, lambda: runtime.successor(session))
+        except BaseException:
+            await sessions.release(runtime.site, name, session)
+            raise
+
+    async def _check_country(self, request: Request, session: Session) -> None:
+        """A session has its exit for life, and so its country.
+
+        Raises:
+            SessionCountryError: it is another one than the request wants.
+        """
+        wanted, exits = request.meta.get(COUNTRY), self._runtime.exits
+        if wanted is None or wanted == (found := exits.country_of(session.proxy_id)):
+            return
+        await self._give_back(request, session, used=False)
+        told = f"country: the session's exit is in {found or 'no known country'} for its life, not in {wanted}"
+        raise SessionCountryError(f"{told}; ask for another session_id, or drop this one", fields=["country"])
 
     def _needs_another(self, session: Session) -> bool:
         """Whether the identity cannot go out as it is, and another one could."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fetchworker.proxies.base import Proxy
+from fetchworker.proxies.gateway import country_wanted, in_country
 from fetchworker.proxies.health import Breaker, HealthPolicy, ProxyResult
 from fetchworker.proxies.manager import ProxyManager
 from fetchworker.proxies.parse import load_proxies, parse_proxies
@@ -19,6 +20,8 @@ __all__ = [
     "ProxyResult",
     "Spending",
     "TierPolicy",
+    "country_wanted",
+    "in_country",
     "load_proxies",
     "parse_proxies",
 ]

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 
 from fetchworker.errors import ProxyConfigError
 from fetchworker.proxies.base import SCHEMES, Proxy, is_address, looks_like_host, read_scheme, valid_host, valid_port
+from fetchworker.proxies.countries import country_code
 from fetchworker.proxies.product import NO_ACCOUNTS, Accounts, product_entry, product_parts
 from fetchworker.proxies.providers import products
 
@@ -104,7 +105,7 @@ def parse_mapping(entry: Mapping[Any, Any], accounts: Accounts = NO_ACCOUNTS) ->
     about = replace(
         endpoint,
         provider=_text(parts, "provider") or "static",
-        country=_text(parts, "country"),
+        country=_country(parts),
         tier=_text(parts, "tier"),
         tags=_tags(parts.get("tags")),
     )
@@ -239,6 +240,11 @@ def _credentials(parts: Mapping[str, Any]) -> tuple[str | None, SecretStr | None
 
 def _text(parts: Mapping[str, Any], name: str) -> str | None:
     return _need_text(parts[name], f"the {name}") if name in parts else None
+
+
+def _country(parts: Mapping[str, Any]) -> str | None:
+    text = _text(parts, "country")
+    return country_code(text) if text else None
 
 
 def _need_text(value: object, what: str) -> str:

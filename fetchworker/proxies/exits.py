@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from fetchworker.errors import ProxyConfigError
-from fetchworker.proxies.gateway import ExitId
+from fetchworker.proxies.gateway import WANTED, ExitId, country_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +28,10 @@ class Exits:
         self._clock = clock
         self._made: OrderedDict[str, Proxy] = OrderedDict()  # the longest unused first
 
-    def fresh(self, entry: Proxy) -> Proxy:
-        """A new exit of a gateway."""
+    def fresh(self, entry: Proxy, country: str | None = None) -> Proxy:
+        """A new exit of a gateway, in the country that is asked for."""
         assert entry.gateway is not None
-        return self._keep(entry.gateway.exit(entry, entry.gateway.fresh(entry, self._clock())))
+        return self._keep(entry.gateway.exit(entry, entry.gateway.fresh(entry, self._clock(), country)))
 
     def get(self, told: ExitId, entry: Proxy) -> Proxy | None:
         """The exit of that id; None when its time is over, or it is none of this gateway."""
@@ -63,4 +63,19 @@ class Exits:
 def entry_id(proxy_id: str) -> str:
     """The id of the list's entry that a proxy or an exit belongs to."""
     told = ExitId.read(proxy_id)
-    return told.gateway if told else proxy_id
+    return told.gateway if told else proxy_id.partition(WANTED)[0]
+
+
+def exit_id(proxy_id: str) -> str:
+    """The id under which it is kept how an exit fares at a site."""
+    return proxy_id if ExitId.read(proxy_id) else proxy_id.partition(WANTED)[0]
+
+
+def keeps_country(proxy_id: str, entry: Proxy | None) -> bool:
+    """Whether an entry of the list gives what the id was chosen for: lists are changed."""
+    return entry is not None and serves(entry, country_wanted(proxy_id))
+
+
+def serves(entry: Proxy, country: str | None) -> bool:
+    """Whether an entry of the list gives an exit of the country (None: any); a gateway bound to none gives all."""
+    return country in (None, entry.country) or (entry.country is None and entry.gateway is not None)

@@ -1,8 +1,8 @@
 """A provider's product in the proxy list, and the exits that it makes: one for each token.
 
 An exit's id is ``provider.tier.gateway.token.time``: the gateway by 16 hex digits of its entry (the password left out,
-so that a new one ends no session), the time at which the token was made in hex. It holds no secret, and whoever has
-the same entry in the list can make the exit of it again.
+so that a new one ends no session), the time at which the token was made in hex; ``@DE`` behind it is the country that
+was asked for. It holds no secret, and whoever has the same entry in the list can make the exit of it again.
 """
 
 from __future__ import annotations
@@ -22,31 +22,36 @@ if TYPE_CHECKING:
     from fetchworker.proxies.providers import Product
 
 _ID_PARTS = 5
+#: stands between the id of a proxy or an exit and the country for which it was chosen
+WANTED = "@"
 _MINUTE = 60
 
 
 class ExitId(NamedTuple):
-    """The parts of an exit's id; ``made`` in POSIX seconds."""
+    """The parts of an exit's id; ``made`` in POSIX seconds, ``country`` None: nobody asked for one."""
 
     provider: str
     tier: str
     gateway: str
     token: str
     made: int
+    country: str | None = None
 
     @classmethod
     def read(cls, text: str) -> Self | None:
         """The parts, or None for what is no exit of a gateway."""
-        parts = text.split(".")
+        name, _, country = text.partition(WANTED)
+        parts = name.split(".")
         if len(parts) != _ID_PARTS or not all(parts):
             return None
         try:
-            return cls(parts[0], parts[1], parts[2], parts[3], int(parts[4], 16))
+            return cls(parts[0], parts[1], parts[2], parts[3], int(parts[4], 16), country or None)
         except ValueError:
             return None
 
     def __str__(self) -> str:
-        return f"{self.provider}.{self.tier}.{self.gateway}.{self.token}.{self.made:x}"
+        name = f"{self.provider}.{self.tier}.{self.gateway}.{self.token}.{self.made:x}"
+        return in_country(name, self.country)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +107,31 @@ class Gateway:
         Raises:
             ProxyConfigError: the token is none of this provider's.
         """
-        wish = Wish(self.country, told.token, self.minutes)
+        country = country_code(told.country) if told.country else self.country
+        if self.country not in (None, country):
+            raise ProxyConfigError(f"the entry is for exits of {self.country} alone")
+        wish = Wish(country, told.token, self.minutes)
         username, password = credentials(self.product, self.username, self.password, wish)
-        return replace(entry, username=username, password=password, id=str(told), gateway=None)
+        return replace(entry, username=username, password=password, id=str(told), country=country, gateway=None)
 
-    def fresh(self, entry: Proxy, now: float) -> ExitId:
-        """A token that nobody has yet; ``now`` in POSIX seconds."""
+    def fresh(self, entry: Proxy, now: float, country: str | None = None) -> ExitId:
+        """A token that nobody has yet, for an exit of the country; ``now`` in POSIX seconds."""
         assert entry.tier
-        return ExitId(self.product.provider, entry.tier, entry.id, fresh_token(self.product), int(now))
+        return ExitId(self.product.provider, entry.tier, entry.id, fresh_token(self.product), int(now), country)
 
     def over(self, told: ExitId, now: float) -> bool:
         """Whether the provider has given the exit up by now, so that nobody should come by that token again."""
         return self.after == "rotate" and now >= told.made + self.minutes * _MINUTE
+
+
+def in_country(proxy_id: str, country: str | None) -> str:
+    """The id of what was chosen for a country: whoever has it goes by no other one (pure)."""
+    return proxy_id if country is None else f"{proxy_id}{WANTED}{country}"
+
+
+def country_wanted(proxy_id: str | None) -> str | None:
+    """The country that an id was chosen for, if any (pure)."""
+    return (proxy_id or "").partition(WANTED)[2] or None
 
 
 def _tier(name: str) -> str:

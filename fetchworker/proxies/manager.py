@@ -6,13 +6,13 @@ import logging
 import math
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
 from fetchworker.errors import ProxyConfigError
-from fetchworker.proxies.exits import Exits, entry_id
+from fetchworker.proxies.exits import Exits, entry_id, exit_id, keeps_country, serves
 from fetchworker.proxies.gateway import ExitId
 from fetchworker.proxies.health import (
     Breaker,
@@ -20,7 +20,6 @@ from fetchworker.proxies.health import (
     ProxyHealth,
     ProxyResult,
     RecentBlocks,
-    SiteHealth,
     anywhere,
     at_site,
     due_first,
@@ -34,43 +33,21 @@ from fetchworker.proxies.health import (
 from fetchworker.proxies.parse import WatchedFile, parse_proxies, proxy_file
 from fetchworker.proxies.product import NO_ACCOUNTS, Accounts
 from fetchworker.proxies.rotation import Rotation
+from fetchworker.proxies.sitestate import FRESH_AT_SITE, SiteState, Which
 from fetchworker.proxies.telling import describe, log_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from fetchworker.proxies.base import Proxy
+    from fetchworker.proxies.sitestate import Tier
 
 logger = logging.getLogger(__name__)
 
 #: sites whose state is kept; beyond it the one longest unused goes, first of those where no proxy rests
 MAX_SITES = 256
-#: exits of gateways whose rests at one site are kept; of older ones nobody is left
-MAX_EXITS = 4096
 
-_Tier = str | frozenset[str | None] | None
 _FRESH = ProxyHealth()
-_FRESH_AT_SITE = SiteHealth()
-
-
-@dataclass(slots=True)
-class _Site:
-    recent: RecentBlocks
-    rotations: dict[_Tier, Rotation] = field(default_factory=dict)  # None: whatever the tier
-    health: dict[str, SiteHealth] = field(default_factory=dict)  # only proxies that rest or have rested
-    exits: OrderedDict[str, SiteHealth] = field(default_factory=OrderedDict)  # of gateways, the oldest first
-    suspect: bool = False
-
-    def at(self, proxy_id: str) -> SiteHealth:
-        return self.health.get(proxy_id) or self.exits.get(proxy_id, _FRESH_AT_SITE)
-
-    def note(self, proxy_id: str, health: SiteHealth, *, of_gateway: bool) -> None:
-        if not of_gateway:
-            self.health[proxy_id] = health
-        elif health != _FRESH_AT_SITE:
-            self.exits[proxy_id] = health
-            if len(self.exits) > MAX_EXITS:
-                self.exits.popitem(last=False)
 
 
 class ProxyManager:
@@ -117,7 +94,7 @@ class ProxyManager:
         self._proxies = {proxy.id: proxy for proxy in proxies}
         self.all_tiers = frozenset(proxy.tier for proxy in self._proxies.values())
         self._health: dict[str, ProxyHealth] = {}  # only proxies of which something is known
-        self._sites: OrderedDict[str, _Site] = OrderedDict()  # the longest unused first
+        self._sites: OrderedDict[str, SiteState] = OrderedDict()  # the longest unused first
         self._file = file
         self._accounts = accounts
         self._exits = Exits(wall)
@@ -149,23 +126,28 @@ class ProxyManager:
     def get(self, proxy_id: str) -> Proxy | None:
         """The proxy of this id, however it fares; None once it has left the list or its provider has given it up."""
         told = ExitId.read(proxy_id)
-        entry = self._proxies.get(told.gateway if told else proxy_id)
-        return self._exits.get(told, entry) if told and entry else entry
+        entry = self._proxies.get(entry_id(proxy_id))
+        if entry is None or not keeps_country(proxy_id, entry):
+            return None
+        return self._exits.get(told, entry) if told else entry
 
-    def pick(self, site: str, *, exclude: Collection[str] = frozenset(), tier: _Tier = None) -> Proxy | None:
+    def pick(
+        self, site: str, *, exclude: Collection[str] = frozenset(), tier: Tier = None, country: str | None = None
+    ) -> Proxy | None:
         """The proxy longest unused at the site, of those that may be used there now; None if there is none.
 
         A gateway gives an exit that nobody has yet. ``exclude`` holds ids that this request must not have (again),
-        ``tier`` the only tier or tiers that will do. A dead proxy that is due is handed out once, to find out.
+        ``tier`` the only tier or tiers that will do, ``country`` (ISO code) the only country. A dead proxy that is due
+        is handed out once, to find out.
         """
         now = self._clock()
-        chosen = self._rotation(site, tier).take(now, exclude)
+        chosen = self._rotation(site, Which(tier, country)).take(now, exclude)
         if chosen is None:
             return None
         entry = self._proxies[chosen]
         if chosen in self._health:
             self._health[chosen] = tried(self._health[chosen], now, self._policy_of(entry))
-        return self._exits.fresh(entry) if entry.gateway else entry
+        return self._exits.fresh(entry, country) if entry.gateway else entry
 
     def usable(self, proxy_id: str, site: str) -> bool:
         """Whether a proxy that a session holds may be used for the site now."""
@@ -175,10 +157,10 @@ class ProxyManager:
         """Seconds until a proxy may be used for the site: 0 if it may be now, infinity if waiting will not help."""
         return max(0.0, self._rest_until(proxy_id, site) - self._clock())
 
-    def any_usable(self, site: str, tiers: Collection[str | None] | None = None) -> bool:
-        """Whether a proxy (of these tiers) may be used for the site now; stops at the first."""
+    def any_usable(self, site: str, tiers: Collection[str | None] | None = None, *, country: str | None = None) -> bool:
+        """Whether a proxy (of these tiers, for that country) may be used for the site now; stops at the first."""
         now = self._clock()
-        return any(self._rest_until(key, site) <= now for key in self._of(tiers))
+        return any(self._rest_until(key, site) <= now for key in self._of(tiers, country))
 
     def report(self, proxy_id: str, site: str, result: ProxyResult, *, retry_after: float | None = None) -> None:
         """Tell how a request through a proxy went. An id that has left the list is ignored.
@@ -227,9 +209,15 @@ class ProxyManager:
         now = self._clock()
         return sum(self._rest_until(proxy_id, site) <= now for proxy_id in self._of(tiers))
 
-    def next_available_in(self, site: str, tiers: Collection[str | None] | None = None) -> float | None:
+    def serves(self, country: str, tiers: Collection[str | None] | None = None) -> bool:
+        """Whether there is a proxy (of these tiers) that gives exits of the country, however it fares."""
+        return next(iter(self._of(tiers, country)), None) is not None
+
+    def next_available_in(
+        self, site: str, tiers: Collection[str | None] | None = None, *, country: str | None = None
+    ) -> float | None:
         """Seconds until a proxy may be used for the site: 0.0 if one may be now, None if waiting will not help."""
-        soonest = min((self._rest_until(proxy_id, site) for proxy_id in self._of(tiers)), default=math.inf)
+        soonest = min((self._rest_until(proxy_id, site) for proxy_id in self._of(tiers, country)), default=math.inf)
         return None if math.isinf(soonest) and soonest > 0 else max(0.0, soonest - self._clock())
 
     def suspect_rule(self, site: str) -> bool:
@@ -253,8 +241,8 @@ class ProxyManager:
         for state in self._sites.values():
             state.health = {key: health for key, health in state.health.items() if key in stay}
             state.recent.keep(stay)
-            for tier, rotation in state.rotations.items():
-                rotation.replace(self._ids(tier))
+            for which, rotation in state.rotations.items():
+                rotation.replace(self._ids(which))
 
     def reload_if_changed(self) -> bool:
         """Reload if the watched file is another than at the last look; True if it was. Cheap when nothing changed.
@@ -298,14 +286,20 @@ class ProxyManager:
 
     def _rest_until(self, proxy_id: str, site: str) -> float:
         state = self._sites.get(site)
-        here = state.at(proxy_id) if state else _FRESH_AT_SITE
+        here = state.at(exit_id(proxy_id)) if state else FRESH_AT_SITE
         return rest_until(self._health.get(entry_id(proxy_id), _FRESH), here)
 
-    def _of(self, tiers: Collection[str | None] | None) -> Iterable[str]:
-        return self._proxies if tiers is None else (key for key, proxy in self._proxies.items() if proxy.tier in tiers)
+    def _of(self, tiers: Collection[str | None] | None, country: str | None = None) -> Iterable[str]:
+        if tiers is None and country is None:
+            return self._proxies
+        return (
+            key
+            for key, proxy in self._proxies.items()
+            if (tiers is None or proxy.tier in tiers) and serves(proxy, country)
+        )
 
-    def _ids(self, tier: _Tier) -> Iterable[str]:
-        return self._of((tier,) if isinstance(tier, str) else tier)
+    def _ids(self, which: Which) -> Iterable[str]:
+        return self._of((which.tier,) if isinstance(which.tier, str) else which.tier, which.country)
 
     def _of_proxy(self, proxy: Proxy) -> ProxyHealth:
         return self._health.get(proxy.id, _FRESH)
@@ -313,25 +307,25 @@ class ProxyManager:
     def _policy_of(self, entry: Proxy) -> HealthPolicy:
         return self._gateway_policy if entry.gateway else self._policy
 
-    def _rotation(self, site: str, tier: _Tier) -> Rotation:
+    def _rotation(self, site: str, which: Which) -> Rotation:
         state = self._site(site)
-        found = state.rotations.get(tier)
+        found = state.rotations.get(which)
         if found is None:
             rest = partial(self._rest_until, site=site)
-            found = state.rotations[tier] = Rotation(self._ids(tier), rest_until=rest, rng=self._rng)
+            found = state.rotations[which] = Rotation(self._ids(which), rest_until=rest, rng=self._rng)
         return found
 
     def _look_again(self) -> None:
         """A rest ended before its time, which rotations do not see by themselves."""
         for state in self._sites.values():
-            for tier, rotation in state.rotations.items():
-                rotation.replace(self._ids(tier))
+            for which, rotation in state.rotations.items():
+                rotation.replace(self._ids(which))
 
-    def _site(self, site: str) -> _Site:
+    def _site(self, site: str) -> SiteState:
         state = self._sites.get(site)
         if state is None:
             self._forget_a_site()
-            state = self._sites[site] = _Site(RecentBlocks(self._breaker.window))
+            state = self._sites[site] = SiteState(RecentBlocks(self._breaker.window))
         self._sites.move_to_end(site)
         return state
 
@@ -342,7 +336,7 @@ class ProxyManager:
         idle = (name for name, state in self._sites.items() if all(h.rest_until <= now for h in state.health.values()))
         del self._sites[next(idle, next(iter(self._sites)))]
 
-    def _watch_rule(self, site: str, state: _Site, now: float) -> bool:
+    def _watch_rule(self, site: str, state: SiteState, now: float) -> bool:
         tried, blocked = state.recent.counts(now)
         was_suspect, state.suspect = state.suspect, self._breaker.trips(tried, blocked)
         if state.suspect and not was_suspect:

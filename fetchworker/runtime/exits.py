@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from fetchworker.proxies import Ladder, Pause, ProxyResult, Spending, TierPolicy
+from fetchworker.proxies import Ladder, Pause, ProxyResult, Spending, TierPolicy, country_wanted, in_country
 from fetchworker.runtime.allowance import Allowance
 from fetchworker.runtime.parts import hide_passwords
 from fetchworker.signals import egress_back, no_egress
@@ -71,24 +71,40 @@ class SiteExits:
 
     # ── which one ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def pick(self, tier: str | None = None) -> Proxy | None:
-        """The next exit for the site, None when there is none; ``tier``: by this one, or a better one."""
+    def pick(self, tier: str | None = None, country: str | None = None) -> Proxy | None:
+        """The next exit for the site, None when there is none.
+
+        Args:
+            tier: by this one, or a better one.
+            country: in this one and no other (ISO code).
+        """
         if self._ladder is None:
-            return self._manager.pick(self._site, tier=self._allowance.of(self._manager.all_tiers))
-        found = (self._manager.pick(self._site, tier=name) for name in self._ladder.ways(tier))
+            tiers = self._allowance.of(self._manager.all_tiers)
+            return self._manager.pick(self._site, tier=tiers, country=country)
+        found = (self._manager.pick(self._site, tier=name, country=country) for name in self._ladder.ways(tier))
         return next((proxy for proxy in found if proxy is not None), None)
 
-    def id_of_next(self, tier: str | None = None) -> str | None:
-        """The id of what :meth:`pick` gives."""
-        proxy = self.pick(tier)
-        return proxy.id if proxy else None
+    def id_of_next(self, tier: str | None = None, country: str | None = None) -> str | None:
+        """The id of what :meth:`pick` gives; it keeps the country that was asked for."""
+        proxy = self.pick(tier, country)
+        if proxy is None:
+            return None
+        return proxy.id if country_wanted(proxy.id) else in_country(proxy.id, country)
 
-    def above(self, tier: str | None = None) -> str | None:
-        """The tier of the next request's exit when it is above the first one; ``tier``: as of :meth:`pick`."""
+    def serves(self, country: str, tier: str | None = None) -> bool:
+        """Whether the site has exits of a country, now or at another time; ``tier``: as of :meth:`pick`."""
+        tiers = self._config.proxy_tiers
+        if tiers is not None and tier in tiers:
+            tiers = tiers[tiers.index(tier) :]
+        return self._config.proxy != "none" and self._manager.serves(country, tiers)
+
+    def above(self, tier: str | None = None, country: str | None = None) -> str | None:
+        """The tier of the next request's exit when it is above the first one; arguments: as of :meth:`pick`."""
         if self._ladder is None:
             return None
         ways = self._ladder.ways(tier)
-        name = next((name for name in ways if self._manager.any_usable(self._site, (name,))), ways[0] if ways else None)
+        usable = (name for name in ways if self._manager.any_usable(self._site, (name,), country=country))
+        name = next(usable, ways[0] if ways else None)
         return name if self._ladder.is_above(name) else None
 
     def must_leave(self, proxy_id: str) -> bool:
@@ -98,7 +114,12 @@ class SiteExits:
             return True
         if self._config.on_block == "keep" or self._manager.usable(proxy_id, self._site):
             return False
-        return self.any_usable()
+        return self.any_usable(country_wanted(proxy_id))
+
+    def country_of(self, proxy_id: str | None) -> str | None:
+        """Where the exit of an identity is, as far as it is known."""
+        proxy = self._manager.get(proxy_id) if proxy_id is not None else None
+        return country_wanted(proxy_id) or (proxy.country if proxy is not None else None)
 
     def allows(self, proxy: Proxy) -> bool:
         """Whether the budget of bytes lets a request go by the proxy now."""
@@ -113,18 +134,18 @@ class SiteExits:
         """Seconds that a session rests which must leave this exit and may have it again; None: not known."""
         return (self.next_in() or None) if self.allows(proxy) else self._allowance.back_in()
 
-    def any_usable(self) -> bool:
-        """Whether there is an exit to go by now."""
-        return self._manager.any_usable(self._site, self._tiers())
+    def any_usable(self, country: str | None = None) -> bool:
+        """Whether there is an exit (in the country) to go by now."""
+        return self._manager.any_usable(self._site, self._tiers(), country=country)
 
-    def standing(self) -> str:
+    def standing(self, country: str | None = None) -> str:
         """How the proxies stand, for an error."""
-        soon = self.next_in()
+        soon = self.next_in(country)
         return f"{len(self._manager)} configured" + ("" if soon is None else f", the next in {soon:.0f} s")
 
-    def next_in(self) -> float | None:
-        """Seconds until a resting exit may be used again; None when waiting does not help."""
-        return self._manager.next_available_in(self._site, self._tiers())
+    def next_in(self, country: str | None = None) -> float | None:
+        """Seconds until a resting exit (in the country) may be used again; None when waiting does not help."""
+        return self._manager.next_available_in(self._site, self._tiers(), country=country)
 
     def _tiers(self) -> Collection[str | None] | None:
         return self._allowance.of(self._manager.all_tiers) if self._ladder is None else self._ladder.ways()

@@ -6,10 +6,11 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.errors import RedisUnavailableError, SessionDamagedError
+from fetchworker.errors import ProxyExhaustedError, RedisUnavailableError, SessionDamagedError
+from fetchworker.proxies import country_wanted
 from fetchworker.runtime.pools import Identities, session_pool, session_store
 from fetchworker.sessions import Session
 from fetchworker.sessions.live import LiveSessions
@@ -72,18 +73,25 @@ class IdentitiesOfCrawl(ABC):
             self._sessions = self._sessions or LiveSessions(store)
         return self._sessions
 
-    async def named_session(self, name: str, tier: str | None = None) -> Session:
+    async def named_session(self, name: str, tier: str | None = None, country: str | None = None) -> Session:
         """The stored session of that name, made where there is none, or none that can be read.
+
+        Args:
+            name: under which it is stored.
+            tier: as of :meth:`mint`, where it is made.
+            country: likewise.
 
         Raises:
             SessionNewerError: a newer version wrote it.
+            ProxyExhaustedError: as of :meth:`mint`.
         """
 
         def damaged(exc: SessionDamagedError) -> None:
             logger.warning("session %s of %s is made anew: %s", name, self.site, exc)
             self.count(f"damaged/{self.site}")
 
-        return await (await self.sessions()).acquire(self.site, name, lambda: self.mint(name, tier), damaged=damaged)
+        mint = partial(self.mint, name, tier, country)
+        return await (await self.sessions()).acquire(self.site, name, mint, damaged=damaged)
 
     async def session_store(self) -> SessionStore:
         """Where sessions with a name are kept."""
@@ -140,13 +148,30 @@ class IdentitiesOfCrawl(ABC):
         if not lasts:
             await self.leases.release(meta["fw_scope"])
 
-    def mint(self, name: str, tier: str | None = None) -> Session:
-        """A fresh identity; unstored when ``name`` is empty. ``tier``: its exit is of this tier or a better one."""
+    def mint(self, name: str, tier: str | None = None, country: str | None = None) -> Session:
+        """A fresh identity.
+
+        Args:
+            name: under which it will be stored; empty: never.
+            tier: its exit is of this tier or a better one.
+            country: its exit is there, and that of every identity which takes its place.
+
+        Raises:
+            ProxyExhaustedError: no exit of the country can be used now.
+        """
+        proxy_id = None if self.config.proxy == "none" else self.exits.id_of_next(tier, country)
+        if country is not None and proxy_id is None:
+            told = f"no exit of {self.site} in {country} can be used now ({self.exits.standing(country)})"
+            raise ProxyExhaustedError(told, site=self.site)
         return Session.fresh(
             name,
             site=self.site,
             profile=self.profile,
-            proxy_id=None if self.config.proxy == "none" else self.exits.id_of_next(tier),
+            proxy_id=proxy_id,
             now=time.time(),
             stored=bool(name),
         )
+
+    def successor(self, session: Session, tier: str | None = None) -> Session:
+        """A fresh identity to take a session's place: under its name, and in the country of its birth."""
+        return self.mint(session.id, tier, country_wanted(session.proxy_id))

@@ -17,9 +17,11 @@ from twisted.python.failure import Failure
 
 from fetchworker.contracts import Call, Fetch
 from fetchworker.download.wire import LAST, page_of
-from fetchworker.errors import ContractError, ItemInvalidError
+from fetchworker.errors import ContractError, ItemInvalidError, ProxyConfigError
 from fetchworker.items import Item, validate
 from fetchworker.middlewares.outcome import ACCEPT, RETRIES
+from fetchworker.middlewares.pooled import COUNTRY
+from fetchworker.proxies.countries import country_code
 from fetchworker.runtime.crawl import HEARD
 from fetchworker.service.failures import ApiError
 from fetchworker.service.leasing import Held, session_of
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
     from scrapy.http import Response
 
+    from fetchworker.runtime import Runtime
     from fetchworker.service.crawlers import Served
     from fetchworker.sites import SiteConfig
     from fetchworker.spiders.fetch import FetchParams
@@ -68,6 +71,8 @@ async def run_fetch(
     if params.headers or params.cookies or params.referer:
         FetchSpider.check_call(Call("fetch", params), served.runtime.config)
     request = _fetch_request(served, body, params, call_id=call_id, timeout=timeout)
+    if body.country is not None:
+        request.meta[COUNTRY] = check_country(served.runtime, body.country, body.proxy)
     held = Held(body.session_id, body.lease) if body.session_id is not None else None
     async with session_of(served.runtime, held, seconds=timeout) as meta:
         request.meta.update(meta, **{LAST: last})
@@ -145,6 +150,22 @@ def tier_meta(config: SiteConfig, tier: str | None) -> dict[str, Any]:
         known = f"known: {', '.join(tiers)}" if tiers else "the site has none (`proxy_tiers` in sites.yaml)"
         raise ApiError("VALIDATION_ERROR", f"proxy: there is no tier {tier!r}; {known}", fields=["proxy"])
     return {"fw_tier": tier} if tier is not None else {}
+
+
+def check_country(runtime: Runtime, country: str, tier: str | None = None) -> str:
+    """The code of a country in which the site has exits, of this tier or a better one.
+
+    Raises:
+        ApiError: it has none, or that is no country.
+    """
+    try:
+        code = country_code(country)
+    except ProxyConfigError as exc:
+        raise ApiError("VALIDATION_ERROR", f"country: {exc.message}", fields=["country"]) from None
+    if not runtime.exits.serves(code, tier):
+        told = f"country: {runtime.site} has no exit in {code}" + (f" of the tier {tier} or above" if tier else "")
+        raise ApiError("VALIDATION_ERROR", f"{told}; see FETCHWORKER_PROXIES", fields=["country"])
+    return code
 
 
 def _check_expected(body: FetchBody, item: Item, response: Response) -> None:

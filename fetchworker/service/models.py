@@ -60,7 +60,7 @@ class FetchBody(_Strict):
         default="fetch", description="whose entry of sites.yaml, rules and sessions hold"
     )
     country: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$")] | None = Field(
-        default=None, description="where the exit has to be, ISO 3166-1"
+        default=None, description="where the exit has to be (ISO 3166-1); a session keeps the country of its birth"
     )
     proxy: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = Field(
         default=None, description="a tier of proxies by its configured name, never an address"

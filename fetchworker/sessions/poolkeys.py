@@ -38,6 +38,7 @@ PREFIX = "fw:pool"
 MAIN = "main"
 
 _JAR = re.compile(r"[a-z0-9_]{1,24}\Z")
+_IN = re.compile(r"_in_([a-z]{2})\Z")
 _OURS = re.compile(r"pool\.([a-z0-9_]{1,24})\.[0-9a-f]{16}\Z")
 
 
@@ -72,6 +73,22 @@ def tier_jar(jar: str, tier: str | None) -> str:
         return jar
     name = f"{jar}_{tier.lower()}"
     return name if _JAR.match(name) else f"{jar[:11]}_{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}"
+
+
+def country_jar(jar: str, country: str | None) -> str:
+    """The jar of those sessions of ``jar`` whose exits are in a country (ISO code; None: anywhere)."""
+    if country is None:
+        return jar
+    name = f"{jar}_in_{country.lower()}"
+    if _JAR.match(name):
+        return name
+    return f"{jar[:5]}_{hashlib.blake2b(jar.encode(), digest_size=6).hexdigest()}_in_{country.lower()}"
+
+
+def country_of(session_id: str) -> str | None:
+    """The country of the jar that a pooled session is of; None for others."""
+    found = _IN.search(jar_of(session_id) or "")
+    return found[1].upper() if found else None
 
 
 def new_id(jar: str) -> str:

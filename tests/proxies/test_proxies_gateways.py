@@ -159,7 +159,7 @@ def test_tiers_are_picked_by_name(clock):
 
 
 def test_rests_of_old_exits_are_forgotten(clock, monkeypatch):
-    monkeypatch.setattr("fetchworker.proxies.manager.MAX_EXITS", 10)
+    monkeypatch.setattr("fetchworker.proxies.sitestate.MAX_EXITS", 10)
     monkeypatch.setattr("fetchworker.proxies.exits._MANY", 10)
     manager = manage(clock)
     exits = [manager.pick("shop") for _ in range(30)]

@@ -48,8 +48,6 @@ async def _fetch(service: Service, request: Request, body: FetchBody) -> Any:
         raise ApiError("VALIDATION_ERROR", f"site: there is no {body.site!r}; known: {known}", fields=["site"])
     if body.render:
         raise ApiError("VALIDATION_ERROR", "render: this service has no browser", fields=["render"])
-    if body.country is not None:
-        raise ApiError("VALIDATION_ERROR", "country: exits are not chosen by country here", fields=["country"])
     if body.session_id is not None:
         check_name(body.session_id)
     timeout = service.time_for(body.timeout)

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.responses import Response
 
+from fetchworker.service.calls import check_country
 from fetchworker.service.failures import ApiError
 from fetchworker.service.models import read_body
 from fetchworker.service.responses import failures, json_response, takes
 from fetchworker.sessions.pool import Lease
-from fetchworker.sessions.poolkeys import MAIN
+from fetchworker.sessions.poolkeys import MAIN, country_jar
 from fetchworker.sessions.remote import RemoteLeases
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class LeaseBody(_Strict):
     """Which identity is wanted."""
 
     jar: Jar = Field(default=MAIN, description="which kind of the site's sessions")
+    country: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$")] | None = Field(
+        default=None, description="where the identity's exit has to be (ISO 3166-1)"
+    )
     wait: Annotated[float, Field(ge=0, le=_SECONDS)] | None = Field(
         default=None, description="seconds to wait for one (default: as the site's pool says)"
     )
@@ -104,12 +108,14 @@ async def _acted(service: Service, request: Request, site: str, act: Any, told: 
     async with service.call(request, site=site, operation="pool", timeout=_SECONDS, redis=True):
         served, _ = await service.crawlers.get(site)
         assert served.runtime
+        if isinstance(told, LeaseBody) and told.country is not None:
+            told = told.model_copy(update={"country": check_country(served.runtime, told.country)})
         answer: Response = await act(RemoteLeases(served.runtime.leases), site, told)
         return answer
 
 
 async def _lease(pool: RemoteLeases, site: str, told: LeaseBody) -> Response:
-    token, until = await pool.check_out(told.jar, wait=told.wait)
+    token, until = await pool.check_out(country_jar(told.jar, told.country), wait=told.wait)
     return _view(site, token, until)
 
 

@@ -123,7 +123,7 @@ async def _refreshed(runtime: Runtime, site: str, name: str) -> dict[str, Any]:
     sessions: LiveSessions = await runtime.sessions()
     session = await runtime.named_session(name)
     try:
-        fresh = await sessions.rotate(site, name, session, lambda: runtime.mint(name))
+        fresh = await sessions.rotate(site, name, session, lambda: runtime.successor(session))
     finally:
         await sessions.release(site, name, session)
     return _view(runtime, fresh)
