@@ -32,8 +32,13 @@ def standing(id_: str, jar: str, now: int, row: Row) -> Standing | None:
     try:
         return _read(id_, jar, now, row)
     except (ValueError, KeyError, AttributeError):
-        born = row.born / 1e6
-        return Standing(id_, jar, "damaged", created_at=born, used_at=born, uses=0, score=0, reason=_DAMAGED)
+        return unreadable(id_, jar, row.born)
+
+
+def unreadable(id_: str, jar: str, born: float) -> Standing:
+    """One of which nothing can be read; ``born`` in microseconds."""
+    born /= 1e6
+    return Standing(id_, jar, "damaged", created_at=born, used_at=born, uses=0, score=0, reason=_DAMAGED)
 
 
 def _read(id_: str, jar: str, now: int, row: Row) -> Standing:
@@ -74,5 +79,5 @@ def _state(row: Row, *, quarantined: bool) -> Literal["idle", "resting", "quaran
 
 
 def text_of(value: Any) -> str:
-    """A reply as text, whether the client decodes replies or not."""
-    return value.decode() if isinstance(value, bytes) else str(value)
+    """A reply as text, whether the client decodes replies or not, and whatever is in it."""
+    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)

@@ -20,6 +20,10 @@ from fetchworker.sessions.poolrules import START, judged, order
 TERMS = PoolTerms(max_total=3, max_idle=3, lease=30, cooldown=0, quarantine=100)
 
 
+#: what views of one pool in memory share
+_STATE = ("_places", "_owned", "_locks", "_workers", "_fence", "_epoch", "_line", "_lines", "_turns")
+
+
 class PoolConformance:
     """``make(terms)`` gives a worker's view of the one pool; ``passes(seconds)`` lets time go by."""
 
@@ -383,7 +387,7 @@ class TestMemoryPool(PoolConformance):
         def view(terms):
             pool = MemoryPool("shop", terms, clock=lambda: clock[0])
             for name, value in vars(pool).items():
-                if name in ("_jars", "_leased", "_owned", "_locks", "_workers", "_fence", "_totals", "_epoch"):
+                if name in _STATE:
                     setattr(pool, name, state.setdefault(name, value))
             return pool
 
