@@ -32,6 +32,8 @@ serve: $(READY)-service
 	@$(BIN)/python -m scrapy serve --reload $(ARGS)
 
 test: $(READY)-test
+	@$(BIN)/python -c 'import cv2' 2>/dev/null || { \
+	echo "The tests of documents need libGL.so.1 and libglib-2.0.so.0; on Debian and Ubuntu: apt-get install libgl1 libglib2.0-0" >&2; exit 1; }
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 lint: $(READY)-test

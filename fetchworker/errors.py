@@ -4,7 +4,8 @@
 
     FetchworkerError
     ├── ConfigError                 settings, sites.yaml, environment: the start is refused
-    │   └── ProxyConfigError        an entry of a proxy list
+    │   ├── ProxyConfigError        an entry of a proxy list
+    │   └── ProxyRefusedError       proxies refuse our credentials before a crawl has begun
     ├── ArgumentError               spider arguments or a seed that name no call
     ├── UnqueueableError            a request holds a value that has no place in the queue
     ├── CorruptEntryError           an entry of the queue that is no request of the spider
@@ -20,6 +21,11 @@
     ├── ProxyAuthError              the proxy refused our credentials (407)
     ├── EgressDeniedError           the request would have led where none may go (EGRESS_DENIED)
     │   └── SchemeDeniedError       by its scheme: neither http nor https
+    ├── BrowserError                a page that needed a browser was not had (BROWSER_ERROR); ``layer`` says where
+    │   ├── PageFailedError         its navigation failed, or the browser under it
+    │   ├── PageTimeoutError        its time was over
+    │   ├── PageSizeError           it is larger than it may be
+    │   └── PageDeniedError         it would have led where none may go (EGRESS_DENIED)
     ├── ContractError               an ``ok`` page lacks what its contract promises (CONTRACT_ERROR)
     ├── ItemInvalidError            an item breaks the item contract
     ├── BrokenChainError            the identity of a chain was refused: the chain begins again
@@ -27,10 +33,14 @@
     ├── BilledUsageError            a provider of proxies does not tell what it billed
     ├── ExportError                 an output file cannot be written
     ├── StorageError                the database cannot be opened or written
-    │   └── RefusedError            the database works, and will not take these values
+    │   ├── RefusedError            the database works, and will not take these values
+    │   ├── ArtifactError           an artifact cannot be kept or read (ARTIFACT_ERROR)
+    │   └── StorageAwayError        the database does not answer; it may pass (STORAGE_UNAVAILABLE)
     ├── PlatformError               a node that runs jobs cannot be asked (NODE_UNAVAILABLE)
+    ├── RunNotFoundError            there is no such run, or it is somebody else's (NOT_FOUND)
+    ├── RunStateError               the state of a run does not allow it (CONFLICT)
     ├── DocumentError               an invoice or a receipt cannot be read; ``reason`` says why
-    ├── AnswerRejectedError         a language model's answer about a document that its lines do not bear out
+    ├── AnswerRejectedError         a language model says nothing of a document that could be used; ``reason`` says why
     └── OutcomeError                the last try ended, and not with ``ok``
 
 The classes that the download path raises are also members of Scrapy's families of errors
@@ -43,8 +53,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from scrapy.exceptions import (
+    DownloadCancelledError,
     DownloadConnectionRefusedError,
     DownloadFailedError,
+    DownloadTimeoutError,
     IgnoreRequest,
     UnsupportedURLSchemeError,
 )
@@ -76,6 +88,10 @@ class ConfigError(FetchworkerError):
     type = "CONFIG_ERROR"
 
 
+class CredentialMissingError(ConfigError):
+    """A request needs a credential that the operator has not put into the environment: it was not sent."""
+
+
 class ContradictionError(ConfigError):
     """A header of a request says something else than the browser it is dressed as: nothing was sent."""
 
@@ -84,6 +100,10 @@ class ContradictionError(ConfigError):
 
 class ProxyConfigError(ConfigError):
     """A proxy entry cannot be read: the message names its place in the list and hides its credentials."""
+
+
+class ProxyRefusedError(ConfigError):
+    """Proxies refuse our user name or password: seen before a crawl began, which does not begin."""
 
 
 class ArgumentError(FetchworkerError):
@@ -194,6 +214,46 @@ class SchemeDeniedError(EgressDeniedError, UnsupportedURLSchemeError):
     """Neither http nor https: a refusal like the others, and Scrapy's own word for it."""
 
 
+class BrowserError(FetchworkerError):
+    """A page that needed a browser was not had.
+
+    Args:
+        layer: what failed: ``browser_process`` (Chromium, its driver, a place in it), ``navigation``, ``action``,
+            ``assertion``, ``target_policy``, ``deadline`` or ``size``.
+    """
+
+    type = "BROWSER_ERROR"
+
+    def __init__(self, layer: str, message: str, **context: Any) -> None:
+        super().__init__(message, **{"layer": layer, **context})
+        self.layer = layer
+
+
+class PageFailedError(BrowserError, DownloadFailedError):
+    """The navigation failed, or the browser under it: another try may do."""
+
+
+class PageTimeoutError(BrowserError, DownloadTimeoutError):
+    """The page was not done in its time."""
+
+
+class PageSizeError(BrowserError, DownloadCancelledError):
+    """The page, with what belongs to it, is larger than it may be."""
+
+
+class PageDeniedError(BrowserError, EgressDeniedError):
+    """The page would have led where none may go.
+
+    As with every refusal ``context["layer"]`` tells by what it was found out; the attribute is ``target_policy``.
+    """
+
+    type = "EGRESS_DENIED"
+
+    def __init__(self, message: str, *, found_by: str, reason: str) -> None:
+        super().__init__("target_policy", message, reason=reason)
+        self.context["layer"] = found_by
+
+
 class ContractError(FetchworkerError):
     """A page judged ``ok`` lacks what its contract promises; ``path`` says what was looked for."""
 
@@ -236,6 +296,30 @@ class StorageError(FetchworkerError):
 
 class RefusedError(StorageError):
     """The database works and will not take these values."""
+
+
+class ArtifactError(StorageError):
+    """An artifact cannot be kept or read; what it was made of goes on. ``context["reason"]`` is ``too_big`` or none."""
+
+    type = "ARTIFACT_ERROR"
+
+
+class StorageAwayError(StorageError):
+    """The database does not answer, for longer than it was waited for: nothing is done, and it may be tried again."""
+
+    type = "STORAGE_UNAVAILABLE"
+
+
+class RunNotFoundError(FetchworkerError):
+    """There is no such run or job, or it belongs to a workspace that the caller does not see."""
+
+    type = "NOT_FOUND"
+
+
+class RunStateError(FetchworkerError):
+    """The state of a run, or an earlier call with the same key, does not allow what is asked."""
+
+    type = "CONFLICT"
 
 
 class PlatformError(FetchworkerError):
@@ -290,6 +374,16 @@ class OutcomeError(FetchworkerError):
 
 
 class AnswerRejectedError(FetchworkerError):
-    """A language model's answer about a document is not used; ``context`` names the field, never the text."""
+    """A language model's answer about a document is not used, or there is none; ``context`` never holds its text.
+
+    Args:
+        reason: ``timeout``, ``unreachable``, ``egress``, ``status`` (with ``context["status"]``), ``no_completion``,
+            ``too_long`` (what would be asked, or the answer), ``schema``, ``not_backed`` (``context["field"]``: its
+            lines do not hold it), or ``other_kind``.
+    """
 
     type = "ANSWER_REJECTED"
+
+    def __init__(self, reason: str, message: str, **context: Any) -> None:
+        super().__init__(message, reason=reason, **context)
+        self.reason = reason

@@ -40,6 +40,8 @@ DOWNLOADER_MIDDLEWARES = {
     "fetchworker.middlewares.redirect.RedirectMiddleware": 500,
     # tells blocks from data; rotates, waits, retries; only `ok` goes up
     "fetchworker.middlewares.outcome.OutcomeMiddleware": 550,
+    # writes answers into WARC files; off unless FETCHWORKER_ARTIFACTS_WARC says otherwise
+    "fetchworker.middlewares.archive.ArchiveMiddleware": 560,
     # decodes gzip, deflate, br and zstd, stops bombs at DOWNLOAD_MAXSIZE
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 600,
     # the site's budget of bytes, where it has one (`budget` in sites.yaml)
@@ -57,8 +59,9 @@ ROBOTSTXT_USER_AGENT = "fetchworker"  # the name that robots.txt rules are looke
 # ── 4. The downloader keeps the limits, the handler sends ────────────────────────────────────────────────────────────
 DOWNLOADER = "fetchworker.download.downloader.Downloader"
 DOWNLOAD_HANDLERS = {
-    "http": "fetchworker.download.curl.CurlDownloadHandler",
-    "https": "fetchworker.download.curl.CurlDownloadHandler",
+    # curl's, and for requests with meta["playwright"] the browser (docs/browser.md)
+    "http": "fetchworker.download.browser.BrowserDownloadHandler",
+    "https": "fetchworker.download.browser.BrowserDownloadHandler",
     # a seed must not be able to read local files or to reach other protocols
     "file": None,
     "ftp": None,

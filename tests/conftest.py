@@ -184,6 +184,20 @@ def chromium() -> str:
     return program
 
 
+@pytest.fixture(scope="session")
+def shell() -> str:
+    """The path of a chromium-headless-shell (or another Chromium); skips by name where there is none."""
+    from fetchworker.browser.program import HOW, find_program
+    from fetchworker.errors import ConfigError
+
+    try:
+        return find_program(os.environ.get("FETCHWORKER_BROWSER"))
+    except ConfigError:
+        if os.environ.get(REQUIRE_ALL):
+            pytest.fail(f"a Chromium is required here: {HOW}")
+        pytest.skip(f"no Chromium: {HOW}")
+
+
 @pytest.fixture
 def captures() -> Path:
     """The folder of recorded pages beside the project; skips by name where it is absent."""

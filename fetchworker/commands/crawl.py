@@ -68,6 +68,7 @@ class Command(ScrapyCrawl):
     def _crawl(self, name: str, opts: argparse.Namespace) -> None:
         """Crawl; what is found wrong only while the crawl's parts are made is told like what was found before."""
         from fetchworker.errors import ConfigError  # noqa: PLC0415  # keeps `scrapy list` light
+        from fetchworker.jobs.report import refused  # noqa: PLC0415  # as above
 
         assert self.crawler_process
         crawling = self.crawler_process.crawl(self._create_crawler(name), **opts.spargs)
@@ -78,6 +79,7 @@ class Command(ScrapyCrawl):
             fault = crawling.exception()
         if isinstance(fault, ConfigError):
             print(f"scrapy crawl {name}: {fault.message}", file=sys.stderr)
+            refused(fault)
             self.exitcode = BAD_USE
         elif fault is not None:
             logger.critical("the crawl could not begin", exc_info=fault)
@@ -96,8 +98,9 @@ class Command(ScrapyCrawl):
         from fetchworker.doctor.proxies import check_start  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.download.coherence import check_sites, check_start_of  # noqa: PLC0415  # as above
         from fetchworker.download.trust import ca_bundle  # noqa: PLC0415  # as above
-        from fetchworker.errors import FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
+        from fetchworker.errors import ArgumentError, FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.exports.feeds import check_feeds, check_resumed  # noqa: PLC0415  # as above
+        from fetchworker.jobs.report import refused  # noqa: PLC0415  # as above
         from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
         from fetchworker.sites import SiteConfig  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
@@ -106,9 +109,9 @@ class Command(ScrapyCrawl):
         assert self.settings
         known = self.crawler_process.spider_loader.list()
         if name not in known:
-            print(
-                f"scrapy crawl: no spider {name!r}{_nearest(name, known)}; known: {', '.join(known)}", file=sys.stderr
-            )
+            error = ArgumentError(f"no spider {name!r}{_nearest(name, known)}; known: {', '.join(known)}")
+            print(f"scrapy crawl: {error.message}", file=sys.stderr)
+            refused(error)
             return BAD_USE
         spider = self.crawler_process.spider_loader.load(name)
         try:
@@ -128,6 +131,7 @@ class Command(ScrapyCrawl):
                 check_resumed(self.settings, environment.crawl_id if started and begun else None)
         except FetchworkerError as exc:
             print(f"scrapy crawl {name}: {exc.message}", file=sys.stderr)
+            refused(exc)
             return FAILED if isinstance(exc, RedisUnavailableError) else BAD_USE
         return 0
 

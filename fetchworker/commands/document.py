@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from fetchworker.documents import Examined, ReaderSettings
+    from fetchworker.config import Environment
+    from fetchworker.documents import DocumentReader, Examined, ReaderSettings
+    from fetchworker.documents.second import SecondEngine
     from fetchworker.errors import DocumentError
 
 BAD_USE, UNREADABLE = 2, 3
@@ -42,7 +44,8 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Read invoices and receipts from PDFs, pictures (JPEG, PNG, TIFF, HEIC, AVIF, WebP …) and electronic "
-            "invoices (Factur-X, ZUGFeRD, XRechnung, UBL). No network is used. Prints what each document says, or with "
+            "invoices (Factur-X, ZUGFeRD, XRechnung, UBL). No network is used, unless a language model is configured "
+            "(FETCHWORKER_DOCUMENTS_LLM_URL), which is told the lines of text. Prints what each document says, or with "
             "--json one object a document; several documents in one file are told apart by their page numbers. FILE "
             "may be - for standard input. Exit codes: 0, 2 wrong arguments or configuration, 3 a file cannot be "
             "opened, 10 empty, 11 not a document, 12 encrypted, 13 damaged or cut, 14 over a cap, 15 out of time, "
@@ -76,18 +79,30 @@ class Command(ScrapyCommand):
             return
         try:
             environment, _ = load_configuration(self.settings)
-            self.exitcode = asyncio.run(_read_all(args, document_settings(environment), opts))
+            settings = document_settings(environment)
+            self.exitcode = asyncio.run(_read_all(args, settings, _second(environment), opts))
         except ConfigError as exc:
             print(f"scrapy document: {exc.message}", file=sys.stderr)
 
 
-async def _read_all(files: list[str], settings: ReaderSettings, opts: argparse.Namespace) -> int:
+def _second(environment: Environment) -> SecondEngine | None:
+    if environment.documents_llm_url is None:
+        return None
+    from fetchworker.download.languagemodel import second_engine  # noqa: PLC0415  # curl, and hardly anybody asks
+
+    return second_engine(environment)
+
+
+async def _read_all(
+    files: list[str], settings: ReaderSettings, second: SecondEngine | None, opts: argparse.Namespace
+) -> int:
+    from fetchworker.documents import DocumentReader  # noqa: PLC0415  # as above
     from fetchworker.errors import DocumentError  # noqa: PLC0415  # as above
 
     code = 0
     show = _Show(opts)
     with show:
-        async for file, found in _each(files, settings, opts, show.progress):
+        async for file, found in _each(files, DocumentReader(settings, second), opts, show.progress):
             if isinstance(found, list):
                 show.documents(file, found)
                 continue
@@ -97,20 +112,19 @@ async def _read_all(files: list[str], settings: ReaderSettings, opts: argparse.N
 
 
 async def _each(
-    files: list[str], settings: ReaderSettings, opts: argparse.Namespace, progress: Callable[[str, int, int], None]
+    files: list[str], reader: DocumentReader, opts: argparse.Namespace, progress: Callable[[str, int, int], None]
 ) -> AsyncIterator[tuple[str, list[Examined] | DocumentError | OSError]]:
     """Each file and what came of it, in the order of the command line; as many at once as there are workers."""
     import asyncio  # noqa: PLC0415  # as above
 
-    from fetchworker.documents import DocumentReader  # noqa: PLC0415  # as above
     from fetchworker.errors import DocumentError  # noqa: PLC0415  # as above
 
-    at_once = asyncio.Semaphore(settings.workers)
+    at_once = asyncio.Semaphore(reader.settings.workers)
 
     async def one(file: str) -> list[Examined] | DocumentError | OSError:
         async with at_once:
             try:
-                content = await asyncio.to_thread(_bytes_of, file, settings)
+                content = await asyncio.to_thread(_bytes_of, file, reader.settings)
                 return await reader.examine(
                     content,
                     kind=opts.kind,
@@ -121,7 +135,7 @@ async def _each(
             except (DocumentError, OSError) as exc:
                 return exc
 
-    async with DocumentReader(settings) as reader, asyncio.TaskGroup() as group:
+    async with reader, asyncio.TaskGroup() as group:
         tasks = [(file, group.create_task(one(file))) for file in files]
         for file, task in tasks:
             yield file, await task
@@ -212,6 +226,7 @@ def _lines(told: dict[str, Any]) -> list[str]:
     """A document for people."""
     pages = f"{told['pages_read']} of {told['pages_total']} pages, " if told["pages_read"] else ""
     lines = [f"{told['file']}: {told['kind']} ({told['kind_confidence']:.2f}), {pages}{told['engine']}"]
+    lines += [f"  ({told['note']})"] if told.get("note") else []
     for name, field in told["fields"].items():
         value = "–" if field["value"] is None else field["value"]
         lines.append(f"  {name:<15} {value}  ({field['confidence']:.2f})")

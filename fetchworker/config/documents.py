@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pathlib import Path  # noqa: TC003  # pydantic reads it
+
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings
 
 
@@ -46,4 +48,35 @@ class DocumentVariables(BaseSettings):
         le=1_000_000,
         description="the megabytes above which a process is replaced",
         examples=["900"],
+    )
+    documents_llm_url: str | None = Field(
+        default=None,
+        description="the address of a language model's server (OpenAI's chat completions)",
+        examples=["https://api.example.com/v1"],
+    )
+    documents_llm_model: str | None = Field(
+        default=None, max_length=200, description="the name that the server knows the model by", examples=["small"]
+    )
+    documents_llm_key: SecretStr | None = Field(
+        default=None, description="the key of the language model's server", examples=["sk-…"]
+    )
+    documents_llm_key_file: Path | None = Field(
+        default=None, description="the path of a file with that key alone", examples=["llm.key"]
+    )
+    documents_llm_timeout: float = Field(
+        default=60,
+        gt=0,
+        le=3600,
+        description="the seconds that a language model's answers about a file may take",
+        examples=["60"],
+    )
+    documents_llm_tokens: int = Field(
+        default=4096, ge=64, le=1_000_000, description="the tokens of such an answer at most", examples=["4096"]
+    )
+    documents_llm_pages: int = Field(
+        default=5,
+        ge=1,
+        le=1000,
+        description="how many pages of a document a language model is told the lines of",
+        examples=["5"],
     )

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, SecretStr, StringConstraints, field_validator
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from fetchworker.config.artifacts import ArtifactVariables
+from fetchworker.config.browsing import BrowserVariables
 from fetchworker.config.destinations import EVERY_DEFAULT_PORT, Destination, destination, destinations, port_ranges
 from fetchworker.config.documents import DocumentVariables
+from fetchworker.config.jobs import JobVariables
 from fetchworker.config.rates import rate
+from fetchworker.config.runs import RunVariables
 from fetchworker.config.serving import Serving
 from fetchworker.config.texts import host_map_entry, passwords
-from fetchworker.errors import ConfigError
+from fetchworker.errors import CredentialMissingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +57,7 @@ _NAME = "1 to 64 letters, digits, dots, hyphens or underscores, no dot first"
 _SHOWN = 4  # hosts of the map that a warning names
 
 
-class Environment(Serving, DocumentVariables):
+class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariables, JobVariables, RunVariables):
     """The values of the ``FETCHWORKER_*`` variables, checked. Made by :func:`fetchworker.config.load_environment`.
 
     ``Environment()`` gives the defaults and reads nothing, which suits tests. Paths of a loaded environment are
@@ -311,11 +315,10 @@ class Environment(Serving, DocumentVariables):
 
     def secrets(self) -> frozenset[str]:
         """The secret values known so far, for the log to hide; who parses the proxy list knows more of them."""
-        urls = (self.redis_url, self.database_url, self.media_store)
-        found = {secret for url in urls if url for secret in passwords(url.get_secret_value())}
-        passwords_told = (self.meta_access_token, self.evomi_password, self.decodo_password)
-        keys = (*passwords_told, self.evomi_api_key, self.decodo_api_key)
-        found |= {key.get_secret_value() for key in keys if key is not None}
+        told = {name: value for name in SECRETS if (value := getattr(self, name)) is not None}
+        urls = [url for name in URLS if name in told for url in told[name].get_secret_value().split()]
+        found = {secret for url in urls for secret in passwords(url)}
+        found |= {told[name].get_secret_value() for name in told.keys() & KEYS}
         return frozenset(found)
 
     def accounts(self) -> dict[str, tuple[str | None, SecretStr | None]]:
@@ -329,11 +332,11 @@ class Environment(Serving, DocumentVariables):
         """The credential in the variable ``FETCHWORKER_<NAME>``.
 
         Raises:
-            ConfigError: it is not set.
+            CredentialMissingError: it is not set.
         """
         value: SecretStr | None = getattr(self, name)
         if value is None:
-            raise ConfigError(f"{PREFIX}{name.upper()} is not set: put {self._described(name)} there")
+            raise CredentialMissingError(f"{PREFIX}{name.upper()} is not set: put {self._described(name)} there")
         return value.get_secret_value()
 
     @classmethod
@@ -353,3 +356,13 @@ class Environment(Serving, DocumentVariables):
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         hosts = ", ".join(shown[:_SHOWN]) + more
         return (f"{PREFIX}HOST_MAP is on, for tests and demos only; these hosts are not the real ones: {hosts}",)
+
+
+#: the fields that hold secrets
+SECRETS = frozenset(name for name, field in Environment.model_fields.items() if field.annotation == SecretStr | None)
+#: those of them that are URLs of servers, one or several: a password may stand in them
+URLS = frozenset({"redis_url", "database_url", "media_store", "artifacts_store", "nodes"})
+#: those that hold several: who reads them knows which
+_LISTS = frozenset({"proxies", "serve_keys"})
+#: those that are secret as a whole
+KEYS = SECRETS - URLS - _LISTS

@@ -10,7 +10,9 @@ from pydantic import SecretStr
 from fetchworker.config.environment import PREFIX, Environment
 from fetchworker.config.texts import may_be_shown
 
-_PATHS = ("proxies_file", "state_dir", "sites_file", "ca_file", "serve_keys_file")
+#: files that must be there
+_READ = ("proxies_file", "ca_file", "serve_keys_file", "documents_llm_key_file")
+_PATHS = (*_READ, "state_dir", "sites_file")
 
 
 def project_dir(start: Path | None = None) -> Path:
@@ -26,7 +28,7 @@ def project_dir(start: Path | None = None) -> Path:
 def with_paths(env: Environment, project: Path) -> tuple[Environment, list[tuple[str, str]]]:
     """Absolute paths in place of relative ones; and what is wrong with the files, as pairs of variable and fault."""
     update: dict[str, Any] = {}
-    named = {field: PREFIX + field.upper() for field in ("proxies_file", "ca_file", "serve_keys_file")}
+    named = {field: PREFIX + field.upper() for field in _READ}
     if env.proxies and (written := env.proxies.get_secret_value()).startswith("@"):
         update |= {"proxies": None, "proxies_file": Path(written[1:].strip())}
         named["proxies_file"] = f"{PREFIX}PROXIES"
@@ -36,8 +38,10 @@ def with_paths(env: Environment, project: Path) -> tuple[Environment, list[tuple
     update |= {field: project / _home(path) for field, path in paths.items() if path is not None}
     if env.database_url:
         update["database_url"] = SecretStr(_database_url(env.database_url.get_secret_value(), project))
-    if env.media_store and "://" not in (folder := env.media_store.get_secret_value()):
-        update["media_store"] = SecretStr(str(project / _home(Path(folder))))
+    for field in ("media_store", "artifacts_store"):
+        named_store: SecretStr | None = getattr(env, field)
+        if named_store and "://" not in (folder := named_store.get_secret_value()):
+            update[field] = SecretStr(str(project / _home(Path(folder))))
     loaded = env.model_copy(update=update)
     return loaded, _file_faults(loaded, named)
 

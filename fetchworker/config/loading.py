@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from fetchworker.config.environment import PREFIX, Environment
+from fetchworker.config.environment import KEYS, PREFIX, SECRETS, URLS, Environment
 from fetchworker.config.files import project_dir, with_paths
 from fetchworker.config.serving import Serving
 from fetchworker.config.texts import may_be_shown, passwords
@@ -33,19 +33,12 @@ _REDIS = f"{PREFIX}REDIS_URL"
 _PROXIES = f"{PREFIX}PROXIES"
 _PROXIES_FILE = f"{PREFIX}PROXIES_FILE"
 _HOST_MAP = f"{PREFIX}HOST_MAP"
-_DATABASE = f"{PREFIX}DATABASE_URL"
-_MEDIA = f"{PREFIX}MEDIA_STORE"
-_KEYS = (f"{PREFIX}META_ACCESS_TOKEN", f"{PREFIX}EVOMI_API_KEY", f"{PREFIX}DECODO_API_KEY")
 _FROM_COMMAND_LINE = 40  # scrapy.settings.SETTINGS_PRIORITIES["cmdline"]
 
 #: those of one part of the project after those of all
 _FIELDS = {PREFIX + f.upper(): f for f in sorted(Environment.model_fields, key=Serving.model_fields.__contains__)}
 #: fields whose wrong values are not shown: secrets, and texts of many parts, whose errors name the part
-_HIDDEN = frozenset(
-    {"proxies", "redis_url", "database_url", "media_store", "meta_access_token", "evomi_api_key", "decodo_api_key"}
-    | {"serve_keys"}
-    | {"host_map", "egress_allow", "egress_ports"}
-)
+_HIDDEN = SECRETS | {"documents_llm_url", "control_url", "host_map", "egress_allow", "egress_ports"}
 
 
 def load_environment(
@@ -187,6 +180,7 @@ def _secrets_shown(over: Mapping[str, str]) -> list[tuple[str, str]]:
     faults = []
     if not over.get(_PROXIES, "@").startswith("@"):
         faults.append((_PROXIES, f"{why}, or name a file with -s {_PROXIES_FILE}=proxies.txt"))
-    faults += [(name, why) for name in _KEYS if name in over]
-    urls = [name for name in (_REDIS, PLAIN_REDIS_URL, _DATABASE, _MEDIA) if passwords(over.get(name, ""))]
+    faults += [(name, why) for name in sorted(over) if _FIELDS.get(name) in KEYS]
+    told = [name for name in over if name == PLAIN_REDIS_URL or _FIELDS.get(name) in URLS]
+    urls = [name for name in told if any(map(passwords, over[name].split()))]
     return faults + [(name, f"with a password {why}") for name in urls]

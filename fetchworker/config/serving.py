@@ -34,6 +34,12 @@ class Serving(BaseSettings):
     serve_body_max: int = Field(
         default=8_388_608, ge=1024, le=1 << 30, description="the bytes of a call's body at most", examples=["8388608"]
     )
+    serve_bodies_max: int = Field(
+        default=268_435_456,
+        ge=1024,
+        description="the bytes of the bodies of all calls together; one of the longest kind always has room",
+        examples=["268435456"],
+    )
     serve_patience: float = Field(
         default=15,
         gt=0,

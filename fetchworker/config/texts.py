@@ -7,6 +7,8 @@ import re
 from urllib.parse import parse_qs, unquote
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
+#: in the name of a URL's argument: its value is nobody's business
+_SECRET = re.compile("pass|secret|token|key", re.IGNORECASE)
 _MAX_PORT = 65_535
 _IPV6 = 6
 _LONG = 64  # characters of a wrong value that an error shows
@@ -17,7 +19,7 @@ def passwords(url: str) -> frozenset[str]:
     # not urlsplit: a password may hold a / ? or # that should have been percent-encoded
     user_info = url.partition("://")[2].rpartition("@")[0]
     query = parse_qs(url.partition("?")[2])
-    queried = [value for key, values in query.items() if "pass" in key.lower() for value in values]
+    queried = [value for key, values in query.items() if _SECRET.search(key) for value in values]
     written = [user_info.partition(":")[2], *queried]
     return frozenset(text for value in written for text in (value, unquote(value)) if text)
 

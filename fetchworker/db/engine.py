@@ -27,7 +27,7 @@ CONNECT_TIMEOUT = 10
 #: execution option of connections that only read: they do not take SQLite's write lock
 READING = "fetchworker_reading"
 #: connections of a process: one writes, and one may read meanwhile
-_CONNECTIONS = 2
+CONNECTIONS = 2
 
 
 class Text(str):
@@ -36,19 +36,19 @@ class Text(str):
     __slots__ = ()
 
 
-def make_engine(place: Place) -> AsyncEngine:
-    """An engine that has not connected yet.
+def make_engine(place: Place, *, connections: int = CONNECTIONS) -> AsyncEngine:
+    """An engine that has not connected yet, with so many connections at most.
 
     Raises:
         ConfigError: options of the URL are wrong.
     """
     common: dict[str, Any] = {"hide_parameters": True, "json_serializer": _dumps, "json_deserializer": json.loads}
     if place.path is not None:
-        return _sqlite(place.path, common)
+        return _sqlite(place.path, connections, common)
     return create_async_engine(
         "postgresql+psycopg://",
         connect_args=_postgresql_options(place),
-        pool_size=_CONNECTIONS,
+        pool_size=connections,
         max_overflow=0,
         pool_recycle=1800,  # firewalls forget connections that lie idle
         **common,
@@ -76,11 +76,11 @@ def _dumps(value: Any) -> str:
     return value if isinstance(value, Text) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _sqlite(path: Path, common: dict[str, Any]) -> AsyncEngine:
+def _sqlite(path: Path, connections: int, common: dict[str, Any]) -> AsyncEngine:
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
         connect_args={"timeout": BUSY},
-        pool_size=_CONNECTIONS,
+        pool_size=connections,
         max_overflow=0,
         **common,
     )

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 from fetchworker.db.faults import PassingError
-from fetchworker.errors import StorageError
+from fetchworker.errors import StorageAwayError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ async def patiently(action: Callable[[], Awaitable[T]], *, patience: float) -> T
         patience: seconds after the first failure for which another try is begun.
 
     Raises:
-        StorageError: the last try's.
+        StorageError: the last try's; :class:`~fetchworker.errors.StorageAwayError` for one that may still pass.
     """
     deadline: float | None = None
     pause = FIRST_PAUSE
@@ -43,7 +43,7 @@ async def patiently(action: Callable[[], Awaitable[T]], *, patience: float) -> T
                 logger.warning("%s; trying again for %g s", exc, patience)
             left = deadline - now
             if left <= 0:
-                raise StorageError(f"{exc} (tried for {patience:g} s)") from exc
+                raise StorageAwayError(f"{exc} (tried for {patience:g} s)") from exc
             # jitter, so that processes that lost the same server do not come back as one
             await asyncio.sleep(min(left, pause * random.uniform(0.5, 1)))  # noqa: S311
             pause = min(LONGEST_PAUSE, pause * 2)

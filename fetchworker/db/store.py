@@ -61,6 +61,11 @@ class ItemStore:
         )
 
     @classmethod
+    def engine_for(cls, place: Place) -> AsyncEngine:
+        """The connections of a store."""
+        return make_engine(place)
+
+    @classmethod
     async def open(cls, place: Place, *, patience: float = 60.0) -> Self:
         """Connect, and make or renew the tables.
 
@@ -68,7 +73,7 @@ class ItemStore:
             ConfigError: the URL's options are wrong.
             StorageError: the database cannot be reached or opened, or belongs to a newer fetchworker.
         """
-        store = cls(make_engine(place), place, patience=patience)
+        store = cls(cls.engine_for(place), place, patience=patience)
         try:
             await patiently(store._migrate, patience=patience)
         except BaseException:

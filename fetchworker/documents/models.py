@@ -11,18 +11,27 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from fetchworker.errors import AnswerRejectedError, ConfigError
+from fetchworker.errors import AnswerRejectedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pydantic import SecretStr
 
+    from fetchworker.documents.modelsettings import ModelSettings
+
 _OK = 200
+#: statuses that people can do something about
+_WHY = {
+    401: "it does not take the key",
+    403: "it does not take the key",
+    404: "there is no such address or model",
+    429: "it is asked too often",
+}
 
 
 class Transport(Protocol):
-    """Sends one POST and gives status and body; raises the project's own errors."""
+    """Sends one POST and gives status and body; raises an AnswerRejectedError where there is no answer."""
 
     async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]: ...
 
@@ -43,7 +52,7 @@ class CannedModel:
         """
         self.asked.append(instruction)
         if not self._answers:
-            raise AnswerRejectedError("no answer is left")
+            raise AnswerRejectedError("no_completion", "no answer is left")
         return self._answers.pop(0)
 
 
@@ -56,6 +65,13 @@ class HttpModel:
     transport: Transport
     key: SecretStr | None = None
     max_tokens: int = 4096
+
+    @classmethod
+    def of(cls, settings: ModelSettings, transport: Transport) -> HttpModel:
+        """The model that is configured."""
+        return cls(
+            f"{settings.url.rstrip('/')}/chat/completions", settings.model, transport, settings.key, settings.tokens
+        )
 
     async def answer(self, instruction: str) -> str:
         """The server's answer.
@@ -75,32 +91,17 @@ class HttpModel:
         }
         status, body = await self.transport(self.url, headers, orjson.dumps(asked))
         if status != _OK:
-            raise AnswerRejectedError(f"the model's server answered with status {status}", status=status)
+            why = f" ({_WHY[status]})" if status in _WHY else ""
+            raise AnswerRejectedError("status", f"the model's server answers with status {status}{why}", status=status)
         return _content(body)
-
-
-def http_model(
-    url: str | None, model: str | None, transport: Transport, key: SecretStr | None = None
-) -> HttpModel | None:
-    """The model that is configured; None where no address is.
-
-    Raises:
-        ConfigError: the address is none of http or https, or no model is named.
-    """
-    if not url:
-        return None
-    if not url.startswith(("http://", "https://")):
-        raise ConfigError("the address of the language model has to begin with http:// or https://")
-    if not model:
-        raise ConfigError("a language model's server is configured, but no model is named")
-    return HttpModel(f"{url.rstrip('/')}/chat/completions", model, transport, key)
 
 
 def _content(body: bytes) -> str:
     try:
         content: Any = orjson.loads(body)["choices"][0]["message"]["content"]
     except (orjson.JSONDecodeError, KeyError, IndexError, TypeError):
-        raise AnswerRejectedError("the model's server did not answer with a chat completion") from None
+        told = "the model's server does not answer with a chat completion"
+        raise AnswerRejectedError("no_completion", told) from None
     if not isinstance(content, str):
-        raise AnswerRejectedError("the model's server answered without text")
+        raise AnswerRejectedError("no_completion", "the model's server answers without text")
     return content

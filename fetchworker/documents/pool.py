@@ -29,7 +29,7 @@ _START, _END = 120, 2
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One file to be read, and what is wanted of it."""
+    """One file to be read, and what is wanted of it: overlays, lines with their words, or plain ones of some pages."""
 
     content: bytes
     kind: str
@@ -37,11 +37,12 @@ class Order:
     overlay: bool
     lines: bool
     progress: Callable[[int, int], None] = field(default=lambda _done, _total: None)
+    plain_pages: int = 0
 
-    def packed(self) -> bytes:
-        """The order as bytes for a worker."""
+    def packed(self) -> tuple[bytes, bytes]:
+        """The order for a worker, in two parts: the file is not copied."""
         told = {"kind": self.kind, "caps": asdict(self.caps), "overlay": self.overlay, "lines": self.lines}
-        return wire.packed(told, self.content)
+        return wire.head({**told, "plain_pages": self.plain_pages}, len(self.content)), self.content
 
 
 class Worker:
@@ -88,7 +89,8 @@ class Worker:
         return message, body
 
     async def _answer(self, order: Order) -> tuple[wire.Message, bytes]:
-        self._writer.write(order.packed())
+        for part in order.packed():
+            self._writer.write(part)
         await self._writer.drain()
         while True:
             message, body = await wire.receive_async(self._reader)

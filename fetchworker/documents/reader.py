@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
+from fetchworker.documents.engine import reader_name
 from fetchworker.documents.model import Document, Reading, Wanted
 from fetchworker.documents.pool import Order, Worker
 from fetchworker.documents.settings import ReaderSettings, check_installed
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pydantic import TypeAdapter
+
+    from fetchworker.documents.second import SecondEngine
 
 #: files whose readings are remembered
 _REMEMBERED = 256
@@ -43,19 +46,30 @@ class Examined:
 class DocumentReader:
     """Reads invoices and receipts; an asynchronous context manager, to be used on one loop.
 
-    The same bytes are read once while they are remembered, also when they are asked for by several at a time.
+    The same bytes are read once while they are remembered, also when they are asked for by several at a time; not so a
+    reading that a language model should have had a part in, and had not.
+
+    Args:
+        settings: how it works.
+        second: asks a language model beside the rules; None: rules alone.
 
     Raises:
         ConfigError: on entering: what it takes is not installed.
     """
 
-    def __init__(self, settings: ReaderSettings | None = None) -> None:
+    def __init__(self, settings: ReaderSettings | None = None, second: SecondEngine | None = None) -> None:
         self.settings = settings or ReaderSettings()
+        self._second = second
         self.workers = [Worker(self.settings.state_dir, self.settings.recycling) for _ in range(self.settings.workers)]
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         #: files that wait for a worker
         self.waiting = 0
         self._known: OrderedDict[tuple[str, str], _Shared] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        """All that decides what a document is read as, with versions."""
+        return reader_name() + (f"+{self._second.name}" if self._second else "")
 
     async def __aenter__(self) -> Self:
         check_installed()
@@ -110,16 +124,18 @@ class DocumentReader:
     ) -> list[Examined]:
         """As :meth:`read`, with an overlay of each document's pages and its lines when asked for."""
         self.settings.caps.check_bytes(len(content))
-        order = Order(content, kind, self.settings.caps, overlay, lines, progress or (lambda _done, _total: None))
+        plain = self._second.pages if self._second is not None else 0
+        told = progress or (lambda _done, _total: None)
+        order = Order(content, kind, self.settings.caps, overlay, lines, told, plain)
         if overlay or lines:
-            return await self._served(order, patient=patient)
+            return await self._understood(order, patient=patient, lines=lines)
         digest = await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest())
         return await self._once((digest, kind), order, patient=patient)
 
     async def _once(self, key: tuple[str, str], order: Order, *, patient: bool) -> list[Examined]:
         shared = self._known.get(key)
         if shared is None or shared.failed:
-            task = asyncio.ensure_future(self._served(order, patient=patient))
+            task = asyncio.ensure_future(self._understood(order, patient=patient))
             shared = self._known[key] = _Shared(task)
         self._known.move_to_end(key)
         self._forget()
@@ -129,6 +145,17 @@ class DocumentReader:
         for key in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
             if self._known[key].task.done():
                 del self._known[key]
+
+    async def _understood(self, order: Order, *, patient: bool, lines: bool = False) -> list[Examined]:
+        found = await self._served(order, patient=patient)
+        if self._second is None:
+            return found
+        asked = [(one.document, one.reading) for one in found if one.document is not None]
+        opinions = await self._second.opinions(asked)
+        return [
+            replace(one, reading=opinion.reading, document=one.document if lines else None)
+            for one, opinion in zip(found, opinions, strict=True)
+        ]
 
     async def _served(self, order: Order, *, patient: bool) -> list[Examined]:
         if self._idle.empty() and self.waiting >= self.settings.waiting and not patient:
@@ -158,7 +185,10 @@ class _Shared:
     @property
     def failed(self) -> bool:
         """Whether another try may do better."""
-        return self._given_up or (self.task.done() and (self.task.cancelled() or self.task.exception() is not None))
+        return self._given_up or (self.task.done() and (self.task.cancelled() or self._may_be_better()))
+
+    def _may_be_better(self) -> bool:
+        return self.task.exception() is not None or any(one.reading.note for one in self.task.result())
 
     async def result(self) -> list[Examined]:
         """Wait for it."""

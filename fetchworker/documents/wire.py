@@ -1,8 +1,8 @@
 """What a reader and its workers say to each other: a length, a JSON object, and the bytes it announces.
 
-To a worker: ``{"kind", "caps", "overlay", "lines", "bytes"}`` and the file. From it, in this order: ``ready`` once;
-then for each file any number of ``progress`` (``done``, ``total``) and one of ``done`` (``results``, ``pages``,
-``rss``, ``bytes``) with the overlays' bytes, or ``error`` (``reason``, ``message``, ``context``, ``rss``).
+To a worker: ``{"kind", "caps", "overlay", "lines", "plain_pages", "bytes"}`` and the file. From it, in this order:
+``ready`` once; then for each file any number of ``progress`` (``done``, ``total``) and one of ``done`` (``results``,
+``pages``, ``rss``, ``bytes``) with the overlays' bytes, or ``error`` (``reason``, ``message``, ``context``, ``rss``).
 """
 
 from __future__ import annotations
@@ -25,8 +25,13 @@ Message = dict[str, Any]
 
 def packed(message: Message, body: bytes = b"") -> bytes:
     """A message and its body as bytes."""
-    head = orjson.dumps({**message, "bytes": len(body)})
-    return _LENGTH.pack(len(head)) + head + body
+    return head(message, len(body)) + body
+
+
+def head(message: Message, size: int) -> bytes:
+    """A message as bytes, before a body of so many."""
+    told = orjson.dumps({**message, "bytes": size})
+    return _LENGTH.pack(len(told)) + told
 
 
 def receive(stream: BinaryIO | BufferedRWPair) -> tuple[Message, bytes] | None:

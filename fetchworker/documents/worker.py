@@ -120,12 +120,25 @@ class _Worker:
             drawn.append(overlay)
             results.append({
                 "reading": reading.to_json(),
-                "document": asdict(replace(document, xml=None)) if order["lines"] else None,
+                "document": _told(document, order),
                 "pages": [document.pages_read, document.pages_total],
                 "overlay": len(overlay),
             })  # fmt: skip
         pages = sum(len(document.pages) for document in documents)
         return {"event": "done", "results": results, "pages": pages}, b"".join(drawn)
+
+
+def _told(document: Document, order: wire.Message) -> dict[str, Any] | None:
+    """A document's pages and lines, as far as they are wanted."""
+    if order["lines"]:
+        return asdict(replace(document, xml=None))
+    if not order["plain_pages"]:
+        return None
+    pages = [
+        replace(page, lines=tuple(replace(line, words=()) for line in page.lines), rulings=())
+        for page in document.pages[: order["plain_pages"]]
+    ]
+    return asdict(replace(document, xml=None, pages=tuple(pages)))
 
 
 def _understood(document: Document, kind: Any) -> Reading:

@@ -35,7 +35,8 @@ class Wire:
     are complete ``Name: value`` lines; None leaves the request's own headers. ``order`` lists all names in the order
     of sending, ``cookie`` is the Cookie header's value. ``secrets`` are headers that stand in no request: credentials
     of the operator. ``elapsed`` (seconds), the bytes of both bodies and the ``charge`` of all bytes on the wire are
-    filled in by the handler. ``page`` is the answer as the classifier saw it, so that it is built once.
+    filled in by the handler; ``cookies_kept`` says that it has put the answer's cookies into the jar. ``page`` is the
+    answer as the classifier saw it, so that it is built once.
     """
 
     session: Session
@@ -52,6 +53,7 @@ class Wire:
     bytes_down: int = 0
     bytes_up: int = 0
     charge: Charge | None = field(default=None, repr=False)
+    cookies_kept: bool = False
     page: Page | None = None
 
     def judge(self, outcome: str) -> None:

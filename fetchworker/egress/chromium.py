@@ -28,7 +28,7 @@ _WEBRTC = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 #: variables that change where Playwright's Chromium connects to
-_UNWANTED = frozenset({"PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK"})
+UNWANTED = frozenset({"PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK"})
 _PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "auto_proxy"})
 _PROXY_URL = re.compile(r"http://(127\.0\.0\.1|\[::1\]):([0-9]{1,5})/?", re.ASCII)
 _MAX_PORT = 65_535
@@ -62,6 +62,4 @@ def chromium_arguments(proxy_url: str) -> list[str]:
 
 def chromium_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without what would lead past the proxy: give it to Playwright's driver and to the browser."""
-    return {
-        name: value for name, value in environment.items() if name not in _UNWANTED and name.lower() not in _PROXIES
-    }
+    return {name: value for name, value in environment.items() if name not in UNWANTED and name.lower() not in _PROXIES}

@@ -32,7 +32,7 @@ LEASE = "fw_lease"
 #: the meta key of a try that has a session of the pool to itself: whose it is there
 TRY = "fw_try"
 #: meta keys that belong to one try in one process
-VOLATILE = frozenset({"fw_wire", CARRIED, SLOT, LEASE, TRY, "download_latency"})
+VOLATILE = frozenset({"fw_wire", CARRIED, SLOT, LEASE, TRY, "download_latency", "playwright_page"})
 
 #: the largest body (bytes); a value in Redis ends at 512 MiB
 LARGEST_BODY = 500 * 1024 * 1024

@@ -33,7 +33,7 @@ class Store(Protocol):
 
 
 def open_store(place: str) -> Store:
-    """The store at a folder or a URL.
+    """The store of media at a folder or a URL.
 
     Raises:
         ConfigError: it cannot be written, or what it needs is not installed.
@@ -45,16 +45,20 @@ def open_store(place: str) -> Store:
 
 
 class FolderStore:
-    """A folder of this machine."""
+    """A folder of this machine.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: it; made with the first file.
+        variable: what names it, for errors.
+    """
+
+    def __init__(self, folder: Path, variable: str = "FETCHWORKER_MEDIA_STORE") -> None:
         self._folder = folder.absolute()
+        self.mode = _MODE
         self.label = str(folder)
         there = next(place for place in (self._folder, *self._folder.parents) if place.exists())
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-            raise ConfigError(
-                f"FETCHWORKER_MEDIA_STORE: {folder} cannot be written; make it writable, or name another folder"
-            )
+            raise ConfigError(f"{variable}: {folder} cannot be written; make it writable, or name another folder")
 
     def put(self, path: str, content: bytes) -> bool:
         """Write aside, then give it its name."""
@@ -68,15 +72,14 @@ class FolderStore:
             raise StorageError(f"{self.label}: {exc.strerror or exc}") from exc
         return True
 
-    @staticmethod
-    def _write(target: Path, content: bytes) -> None:
+    def _write(self, target: Path, content: bytes) -> None:
         handle, name = tempfile.mkstemp(prefix=".part-", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(_MODE)
+            Path(name).chmod(self.mode)
             Path(name).replace(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -84,20 +87,26 @@ class FolderStore:
 
 
 class FsspecStore:
-    """Any place that fsspec knows (``s3://bucket/folder``, ``memory://``); its errors are of many kinds."""
+    """Any place that fsspec knows (``s3://bucket/folder``, ``memory://``); its errors are of many kinds.
 
-    def __init__(self, url: str) -> None:
+    Args:
+        url: it.
+        variable: what names it, for errors.
+        extra: what brings fsspec.
+    """
+
+    def __init__(self, url: str, variable: str = "FETCHWORKER_MEDIA_STORE", extra: str = "media") -> None:
         scheme = url.partition("://")[0]
         try:
             from fsspec.core import url_to_fs  # noqa: PLC0415  # optional
         except ImportError:
             raise ConfigError(
-                f"FETCHWORKER_MEDIA_STORE: {scheme}:// needs fsspec: {how_to_install('media')}, or name a folder"
+                f"{variable}: {scheme}:// needs fsspec: {how_to_install(extra)}, or name a folder"
             ) from None
         try:
             self._system, self._root = url_to_fs(url)
         except (ImportError, ValueError) as exc:
-            raise ConfigError(f"FETCHWORKER_MEDIA_STORE: {scheme}:// cannot be used: {_line(exc)}") from None
+            raise ConfigError(f"{variable}: {scheme}:// cannot be used: {_line(exc)}") from None
         self.label = f"{scheme}://"
 
     def put(self, path: str, content: bytes) -> bool:

@@ -23,6 +23,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from fetchworker.download.charging import ROBOTS, operation_of
 from fetchworker.download.wire import LAST, WIRE, Wire, page_of
 from fetchworker.errors import (
+    BrowserError,
     FetchworkerError,
     OutcomeError,
     ProxyAuthError,
@@ -34,6 +35,7 @@ from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import FAIL, Plan, pause_of, plan_error, plan_media, plan_verdict, wait
 from fetchworker.middlewares.pooled import COUNTRY, LEASED, PooledSessions
+from fetchworker.middlewares.recording import Recorder
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
@@ -82,6 +84,7 @@ class OutcomeMiddleware:
         self._refusals = Refusals(self._runtime)
         self._pooled = PooledSessions(self._runtime)
         self._gate = Gate(crawler)
+        self._recorder = Recorder(self._runtime)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
     @classmethod
@@ -133,7 +136,9 @@ class OutcomeMiddleware:
         self._pause(request, verdict, wire)
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
-        raise _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
+        error = _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
+        await self._recorder.failure(request, error, response, verdict)
+        raise error
 
     async def _harvest(self, request: Request, page: Page, wire: Wire | None) -> None:
         if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
@@ -230,6 +235,7 @@ class OutcomeMiddleware:
                 jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
             )
         if plan.step != "retry":
+            await self._recorder.failure(request, exception)
             return None
         if request.meta.get(LEASED):
             plan = replace(plan, rotate=False)
@@ -282,6 +288,8 @@ def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     """A torn body is the site's, a proxy that only times out is as good as dead; hosts of media are of all kinds."""
     if isinstance(exception, TierSpentError):
         return False
+    if isinstance(exception, BrowserError) and exception.layer == "browser_process":
+        return False  # Chromium's fault
     if media:
         return isinstance(exception, ProxyFailedError | ProxyAuthError)
     return not isinstance(exception, ResponseDataLossError)

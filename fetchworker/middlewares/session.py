@@ -214,7 +214,7 @@ class SessionMiddleware:
             return response
         session = wire.session
         cookies = response.headers.getlist(b"Set-Cookie")
-        if cookies:
+        if cookies and not wire.cookies_kept:
             session.jar.set_from_response(response.url, cookies, time.time())
         redirects = 300 <= response.status < 400  # noqa: PLR2004
         if not session.stored and redirects:

@@ -3,7 +3,8 @@
 On when ``FETCHWORKER_DOCUMENTS`` says so, and for the spider ``document``; docs/documents.md. Addresses are fetched as
 media are. What goes wrong with a document is told in its item and never costs the item.
 
-Stats: ``fetchworker/documents/<read|known>`` counts files, ``fetchworker/documents/failed/<reason>`` what was not read.
+Stats: ``fetchworker/documents/<read|known>`` counts files, ``fetchworker/documents/failed/<reason>`` what was not read,
+``fetchworker/documents/llm/<read|failed/<reason>>`` documents that a language model was asked about.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.exceptions import CloseSpider, NotConfigured
 
 from fetchworker.documents import DocumentReader
+from fetchworker.download.languagemodel import second_engine
 from fetchworker.errors import ConfigError, DocumentError, StorageError
 from fetchworker.items import Document, Item
 from fetchworker.items.base import Media
@@ -49,7 +51,7 @@ class DocumentPipeline(MediaPipeline):
 
     def __init__(self, *, crawler: Crawler, runtime: Runtime, settings: ReaderSettings) -> None:
         super().__init__(crawler=crawler, runtime=runtime, store=None, max_bytes=settings.caps.bytes)
-        self._documents = DocumentReader(settings)
+        self._documents = DocumentReader(settings, second_engine(runtime.environment, self._asked))
         self._shelf: DocumentStore | None = None
 
     @classmethod
@@ -58,7 +60,7 @@ class DocumentPipeline(MediaPipeline):
 
         Raises:
             NotConfigured: documents are not to be read.
-            ConfigError: what it takes is not installed.
+            ConfigError: what it takes is not installed, or the language model's configuration contradicts itself.
         """
         runtime = Runtime.of(crawler)
         if not runtime.reads_documents:
@@ -116,6 +118,9 @@ class DocumentPipeline(MediaPipeline):
             assert response.request
             return self._failed(response.request, exc.reason.upper(), exc.message)
 
+    def _asked(self, what: str) -> None:
+        self._runtime.count(f"documents/llm/{what}")
+
     # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _whole(self, item: Document) -> Document:
@@ -162,7 +167,7 @@ class DocumentPipeline(MediaPipeline):
             "documents": [_plain(one.reading.to_json()) for one in found],
         }
         self._runtime.count("documents/read")
-        if self._shelf is not None:
+        if self._shelf is not None and not any(one.reading.note for one in found):
             await self._remember(digest, kind, told)
         return told
 
@@ -182,12 +187,10 @@ class DocumentPipeline(MediaPipeline):
         except StorageError as exc:  # the item has it; it would be read again
             logger.warning("%s: what a document says is not kept", exc.message)
 
-    @staticmethod
-    def _key(digest: str, kind: str) -> Any:
+    def _key(self, digest: str, kind: str) -> Any:
         from fetchworker.db.documents import DocumentKey  # noqa: PLC0415  # SQLAlchemy is heavy
-        from fetchworker.documents.engine import reader_name  # noqa: PLC0415  # only readers ask
 
-        return DocumentKey(digest, reader_name(), kind)
+        return DocumentKey(digest, self._documents.name, kind)
 
 
 def _is_document(part: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from fetchworker.runtime.crawl import Runtime
 from fetchworker.runtime.parts import (
+    artifact_store,
     check_state_dir,
     connect,
     database,
@@ -18,6 +19,7 @@ from fetchworker.runtime.pools import Identities, terms_of
 __all__ = [
     "Identities",
     "Runtime",
+    "artifact_store",
     "check_state_dir",
     "connect",
     "database",

@@ -29,6 +29,7 @@ from fetchworker.runtime.failures import failure_record
 from fetchworker.runtime.identities import IdentitiesOfCrawl
 from fetchworker.runtime.memory import settle_memory
 from fetchworker.runtime.parts import (
+    artifact_store,
     connect,
     database,
     disconnect,
@@ -39,6 +40,7 @@ from fetchworker.runtime.parts import (
     usage_keeper,
 )
 from fetchworker.runtime.queue import RedisQueue
+from fetchworker.runtime.stopping import heed_early_stop
 from fetchworker.signals import QuickSignals
 from fetchworker.tasks import within
 from fetchworker.telemetry.attribution import bound, from_meta, set_process
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from fetchworker.artifacts import ArtifactStore
     from fetchworker.config import Environment
     from fetchworker.contracts import Page
     from fetchworker.db import Place
@@ -89,7 +92,10 @@ class Runtime(IdentitiesOfCrawl):
         origins: who fetched the pages of the items that are on their way, where media are fetched.
         crawl_id: names the crawl in logs, in session names and in the state folder.
         private: whether the crawl has a call of its own (arguments) or serves the shared queue.
+        by_call: whether each call is recorded by itself, as in the service.
     """
+
+    by_call = False
 
     def __init__(
         self, crawler: Crawler, environment: Environment, config: SiteConfig, *, site: str, private: bool
@@ -139,6 +145,7 @@ class Runtime(IdentitiesOfCrawl):
             runtime._apply(crawler)
             crawler.signals = QuickSignals(crawler)
             crawler.signals.connect(settle_memory, signals.spider_opened)
+        heed_early_stop(crawler)
         crawler.signals.connect(runtime._opened, signals.spider_opened)
         crawler.signals.connect(runtime._not_done, not_done)
         crawler.signals.connect(runtime._spider_closed, signals.spider_closed)
@@ -199,6 +206,8 @@ class Runtime(IdentitiesOfCrawl):
             await within(_LAST, self.pace.turns.close(), "the shared pace")
         if self.limit is not None:
             await within(_LAST, self.limit.close(), "the global limit")
+        if "artifacts" in self.__dict__:
+            await within(_LAST, self.artifacts.close(), "the artifacts")
         if self._redis is not None:
             await within(_LAST, disconnect(self._redis), "Redis")
 
@@ -271,6 +280,15 @@ class Runtime(IdentitiesOfCrawl):
             ConfigError: the URL is wrong, or what it needs is not installed.
         """
         return database(self.environment)
+
+    @cached_property
+    def artifacts(self) -> ArtifactStore:
+        """What the crawl leaves behind to be looked at.
+
+        Raises:
+            ConfigError: it cannot be kept as configured.
+        """
+        return artifact_store(self.environment)
 
     # ── what went wrong ──────────────────────────────────────────────────────────────────────────────────────────
 

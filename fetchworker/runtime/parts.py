@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from fetchworker.artifacts import ArtifactStore
     from fetchworker.config import Environment
     from fetchworker.db import Place
     from fetchworker.documents import ReaderSettings
@@ -75,6 +76,8 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
         media_store(environment)
     if environment.documents:
         document_settings(environment)
+    _check_language_model(environment)
+    check_artifacts(environment)
     return environment, sites
 
 
@@ -101,6 +104,31 @@ def media_store(environment: Environment) -> Store:
     return open_store(named.get_secret_value() if named else str(environment.state_dir / "media"))
 
 
+def artifact_store(environment: Environment) -> ArtifactStore:
+    """Where artifacts are kept.
+
+    Raises:
+        ConfigError: it cannot be written, or what it needs is not installed.
+    """
+    from fetchworker.artifacts import ArtifactStore  # noqa: PLC0415  # few crawls keep any
+
+    return ArtifactStore.of(environment)
+
+
+def check_artifacts(environment: Environment) -> None:
+    """See that artifacts can be kept, where some are asked for.
+
+    Raises:
+        ConfigError: they cannot.
+    """
+    if environment.artifacts_warc:
+        from fetchworker.artifacts.warc import check_installed  # noqa: PLC0415  # as above
+
+        check_installed()
+    if environment.artifacts_warc or environment.artifacts_failures or environment.artifacts_store:
+        artifact_store(environment)
+
+
 def document_settings(environment: Environment) -> ReaderSettings:
     """How documents are read.
 
@@ -111,6 +139,14 @@ def document_settings(environment: Environment) -> ReaderSettings:
 
     check_installed()
     return ReaderSettings.of(environment)
+
+
+def _check_language_model(environment: Environment) -> None:
+    if not any(name.startswith("documents_llm_") for name in environment.model_fields_set):
+        return
+    from fetchworker.documents.modelsettings import ModelSettings  # noqa: PLC0415  # hardly anybody names one
+
+    ModelSettings.of(environment)
 
 
 def proxy_manager(environment: Environment) -> ProxyManager:

@@ -16,6 +16,37 @@ if TYPE_CHECKING:
 RETRY_AFTER = 1
 
 
+class Bodies:
+    """Counts the bytes of bodies that lie here: they come before their calls have a place.
+
+    Args:
+        most: of all together.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.taken = 0
+
+    def take(self, size: int) -> None:
+        """Have room for so many bytes, which :meth:`give_back` ends.
+
+        Raises:
+            ApiError: OVERLOADED, there is none.
+        """
+        if self.taken + size > self._most:
+            raise overloaded(f"the bodies of calls that are under way have {self.taken} bytes: come again later")
+        self.taken += size
+
+    def give_back(self, size: int) -> None:
+        """They lie here no longer."""
+        self.taken -= size
+
+
+def overloaded(told: str) -> ApiError:
+    """The refusal of a call that may come again soon."""
+    return ApiError("OVERLOADED", told, headers={"retry-after": str(RETRY_AFTER)}, retry_after=RETRY_AFTER)
+
+
 class Admission:
     """Places for calls, given in the order of asking.
 
@@ -60,12 +91,7 @@ class Admission:
             self.taken += 1
             return
         if len(self._queue) >= self._most:
-            raise ApiError(
-                "OVERLOADED",
-                f"{self.taken} calls are under way and {len(self._queue)} wait: come again later",
-                headers={"retry-after": str(RETRY_AFTER)},
-                retry_after=RETRY_AFTER,
-            )
+            raise overloaded(f"{self.taken} calls are under way and {len(self._queue)} wait: come again later")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.append(turn)
         try:

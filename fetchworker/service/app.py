@@ -18,6 +18,7 @@ from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.models import DocumentBody, FetchBody
 from fetchworker.service.responses import REF, failure_response
+from fetchworker.service.routes.artifacts import artifacts_router
 from fetchworker.service.routes.documents import documents_router
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
@@ -65,6 +66,7 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(fetch_router(service))
     app.include_router(sessions_router(service))
     app.include_router(documents_router(service))
+    app.include_router(artifacts_router(service))
     if not service.stateless:
         app.include_router(pool_router(service))
     app.include_router(sites_router(service, spiders))

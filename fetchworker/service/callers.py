@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
 
-Scope = Literal["fetch", "sites", "sessions", "pool", "documents", "admin"]
+Scope = Literal["fetch", "sites", "sessions", "pool", "documents", "artifacts", "admin"]
 SCOPES: tuple[str, ...] = get_args(Scope)
 #: begins every key, so that scanners of code and logs know it
 HEAD = "fwk_"
@@ -26,7 +26,10 @@ _MINUTE = 60.0
 
 
 class Key(BaseModel):
-    """One key. ``rate``: calls a minute (none: any number), counted in each process by itself."""
+    """One key. ``rate``: calls a minute (none: any number), counted in each process by itself.
+
+    ``workspace``: whose artifacts it sees, and whose those are that its calls leave behind (none: everybody's).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
 
@@ -34,6 +37,7 @@ class Key(BaseModel):
     hash: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
     scopes: Annotated[tuple[Scope, ...], Field(strict=False, min_length=1)]
     rate: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    workspace: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")] | None = None
 
     def may(self, scope: str) -> bool:
         """Whether the key opens what ``scope`` stands for; ``admin`` opens everything."""
@@ -129,6 +133,10 @@ class Callers:
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def workspace_of(self, name: str | None) -> str | None:
+        """The workspace of the key with this name, None where it has none."""
+        return next((key.workspace for key in self._keys.values() if key.name == name), None)
 
     def admit(self, given: str | None, scope: str) -> str | None:
         """The name of the caller, None where nobody is asked.

@@ -15,12 +15,14 @@ from scrapy import Request
 from scrapy.exceptions import DropItem
 from twisted.python.failure import Failure
 
+from fetchworker.artifacts import ArtifactContext
 from fetchworker.contracts import Call, Fetch
 from fetchworker.download.wire import LAST, page_of
 from fetchworker.errors import ContractError, ItemInvalidError, ProxyConfigError
 from fetchworker.items import Item, validate
 from fetchworker.middlewares.outcome import ACCEPT, RETRIES
 from fetchworker.middlewares.pooled import COUNTRY
+from fetchworker.middlewares.recording import CALL_ID, WORKSPACE, archived
 from fetchworker.proxies.countries import country_code
 from fetchworker.runtime.crawl import HEARD
 from fetchworker.service.failures import ApiError
@@ -51,6 +53,7 @@ async def run_fetch(
     call_id: str,
     timeout: float,  # noqa: ASYNC109  # the whole call's is over it
     last: dict[str, Any],
+    workspace: str | None = None,
 ) -> Item:
     """Fetch one address.
 
@@ -61,6 +64,7 @@ async def run_fetch(
         call_id: names the call in logs.
         timeout: seconds; no try may take longer.
         last: is told how each try ended.
+        workspace: whose artifacts it leaves behind.
 
     Raises:
         ApiError: the arguments are wrong, or what the caller expects does not hold.
@@ -74,8 +78,9 @@ async def run_fetch(
     if body.country is not None:
         request.meta[COUNTRY] = check_country(served.runtime, body.country, body.proxy)
     held = Held(body.session_id, body.lease) if body.session_id is not None else None
-    async with session_of(served.runtime, held, seconds=timeout) as meta:
-        request.meta.update(meta, **{LAST: last})
+    about = _about(served, "fetch", call_id, session=body.session_id, url=params.url, workspace=workspace)
+    async with archived(served.runtime, about) as kept, session_of(served.runtime, held, seconds=timeout) as meta:
+        request.meta.update(meta, **{LAST: last, WORKSPACE: workspace}, **kept)
         response = await engine.download_async(request)
     item = parse(page_of(response), Call("fetch", params)).items[0]
     stamper(served.name, "fetch", call_id, response.url)(item, 0)
@@ -108,6 +113,10 @@ async def run_download(
         request.meta.update(meta, **{LAST: last})
         response = await engine.download_async(request)
     return response.body
+
+
+def _about(served: Served, operation: str, call_id: str, **more: Any) -> ArtifactContext:
+    return ArtifactContext(site=served.name, operation=operation, request_id=call_id, **more)
 
 
 def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call_id: str, timeout: float) -> Request:
@@ -188,6 +197,8 @@ async def run_operation(
     *,
     seconds: float,
     last: dict[str, Any],
+    call_id: str | None = None,
+    workspace: str | None = None,
 ) -> AsyncGenerator[Item, None]:
     """The items of a call, as its pages come: those of one page, or as many as ``limit`` asks for.
 
@@ -198,18 +209,29 @@ async def run_operation(
         held: the session that it names.
         seconds: the call's time.
         last: is told how each try ended.
+        call_id: names the call in artifacts.
+        workspace: whose those are.
 
     Raises:
         Exception: what the call ended with; items may have come before.
     """
     assert served.runtime
-    spider = served.for_call(uuid4().hex)
-    async with session_of(served.runtime, held, seconds=seconds) as meta:
+    call = uuid4().hex
+    spider = served.for_call(call)
+    name = held.name if held else None
+    about = _about(served, started.call.operation, call_id or call, session=name, workspace=workspace)
+    async with archived(served.runtime, about) as kept, session_of(served.runtime, held, seconds=seconds) as meta:
         first = spider.request(started)
         if held is not None and held.lease is not None:
             first.meta.update(meta)
             first.meta.pop("fw_session_ends", None)  # its holder gives it back
-        pages = _pages(spider, engine, first, {LAST: last}, one=_reads_one(started))
+        pages = _pages(
+            spider,
+            engine,
+            first,
+            {LAST: last, CALL_ID: call_id or call, WORKSPACE: workspace, **kept},
+            one=_reads_one(started),
+        )
         async with aclosing(pages) as items:
             async for item in items:
                 yield item

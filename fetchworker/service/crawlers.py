@@ -53,6 +53,7 @@ class Served(SiteSpider):
         spider = super(SiteSpider, cls).from_crawler(crawler, *args, **kwargs)
         spider.runtime = runtime = Runtime.open(crawler, site=cls.name, private=True)
         runtime.exits.waits = False  # callers are told at once that no proxy is left
+        runtime.by_call = True
         runtime.limit = cls.crawlers.limit_of_all(runtime.limit)
         runtime.hold_sessions(LiveSessions(CallSessions(runtime.session_store)))
         crawler.signals.connect(cls._stay, signals.spider_idle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fetchworker.documents import DocumentReader
+from fetchworker.download.languagemodel import second_engine
 from fetchworker.errors import ConfigError
 from fetchworker.runtime import document_settings
 from fetchworker.service.failures import ApiError
@@ -29,10 +30,11 @@ class Documents:
         if self._reader is None:
             try:
                 settings = document_settings(self._environment)
+                second = second_engine(self._environment)
             except ConfigError as exc:
                 raise ApiError("NOT_INSTALLED", exc.message) from exc
             # set before it is entered: who comes meanwhile gets the same one
-            self._reader = DocumentReader(settings)
+            self._reader = DocumentReader(settings, second)
             await self._reader.__aenter__()
         return self._reader
 

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import orjson
 
+from fetchworker.service.admission import Bodies
 from fetchworker.service.failures import ApiError, failure_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ _OPEN = frozenset({"/health", "/openapi.json", "/docs", "/swagger"})
 _PART = 64 * 1024
 #: as many times the longest body are taken from a client whose body is too long, so that it reads why
 _LINGER = 4
-_OWN = frozenset({"fetch", "sessions", "pool", "documents", "admin"})
+#: the first part of a path → the scope that it needs; all others are sites
+_SCOPES = {name: name for name in ("fetch", "sessions", "pool", "documents", "artifacts", "admin")}
 
 
 #: the one path that takes files, and the bytes that a form may have beside its file
@@ -56,7 +58,7 @@ def scope_of(path: str) -> str | None:
     if path in _OPEN or path.startswith("/assets/"):
         return None
     first = path.split("/", 2)[1] if path.startswith("/") else ""
-    return first if first in _OWN else "sites"
+    return _SCOPES.get(first, "sites")
 
 
 def given_key(headers: dict[bytes, bytes]) -> str | None:
@@ -79,6 +81,7 @@ class Edge:
         self._body_max = service.environment.serve_body_max
         self._form_max = service.environment.documents_bytes + _FORM
         self._patience = service.environment.serve_patience
+        self._bodies = Bodies(max(service.environment.serve_bodies_max, self._body_max, self._form_max))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -101,6 +104,7 @@ class Edge:
             with suppress(TimeoutError):
                 await call.fail(failure, rest=partial(self._rest, receive))
         finally:
+            self._bodies.give_back(call.lies)
             call.tell()
 
     async def _serve(self, call: _Call, headers: dict[bytes, bytes], receive: Receive) -> None:
@@ -110,7 +114,7 @@ class Edge:
             call.scope["state"]["caller"] = self._service.callers.admit(given_key(headers), needed)
         kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         form = kind == _MULTIPART and call.scope["path"] == _FILES
-        body = await self._body(headers, receive, self._form_max if form else self._body_max)
+        body = await self._body(call, headers, receive, self._form_max if form else self._body_max)
         if body and not form and kind != b"application/json":
             other = " or multipart/form-data" if call.scope["path"] == _FILES else ""
             raise ApiError("UNSUPPORTED_MEDIA_TYPE", f"the body has to be application/json{other}")
@@ -125,7 +129,7 @@ class Edge:
         if not _LOOPBACK.match(headers.get(b"host", b"localhost")):
             raise ApiError("FORBIDDEN", "without keys the service answers to localhost and 127.0.0.1 alone")
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
+    async def _body(self, call: _Call, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > most:
             raise _too_large(most)
@@ -145,12 +149,21 @@ class Edge:
                     size += len(parts[-1])
                     if size > most:
                         raise _too_large(most)
+                    self._count(call, len(parts[-1]))
                     deadline.reschedule(end + size / _SLOWEST)
                     if not message.get("more_body", False):
                         return b"".join(parts)
         except TimeoutError:
             told = f"the body did not come within {self._patience:g} seconds and one for each {_SLOWEST} bytes"
             raise _unread(ApiError("REQUEST_TIMEOUT", told)) from None
+
+    def _count(self, call: _Call, size: int) -> None:
+        """A part of a body has come, which lies here until its call has been answered."""
+        try:
+            self._bodies.take(size)
+        except ApiError as exc:
+            raise _unread(exc) from None
+        call.lies += size
 
     async def _rest(self, receive: Receive) -> None:
         """Take what a refused client still sends, up to a limit.
@@ -219,6 +232,7 @@ class _Call:
     def __init__(self, scope: Scope, headers: dict[bytes, bytes], send: Send, patience: float) -> None:
         self.scope = scope
         self.status = 0
+        self.lies = 0  # bytes of its body that lie here
         self.gone = self.done = False
         self._send = send
         self._patience = patience

@@ -25,20 +25,21 @@ _SILENCE = 10.0
 _FAILED = 400
 
 
-def event_response(run: Run) -> Lines:
+def event_response(run: Run, *, ending: Callable[[], bool] = lambda: False) -> Lines:
     """An answer of events: ``progress`` (``page``, ``pages``), then ``result`` or ``error``.
 
     Args:
+        ending: whether the service ends, so that a call which is cancelled has a client that is still there.
         run: carries the call out and tells its progress; its answer's body, or its failure, is the last event. It is
             cancelled when the client hangs up.
     """
-    response = Lines(_events(run), EVENTS)
+    response = Lines(_events(run, ending), EVENTS)
     response.headers["cache-control"] = "no-store"
     response.headers["x-accel-buffering"] = "no"
     return response
 
 
-async def _events(run: Run) -> AsyncGenerator[bytes, None]:
+async def _events(run: Run, ending: Callable[[], bool]) -> AsyncGenerator[bytes, None]:
     queue: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
     work = asyncio.ensure_future(run(lambda page, pages: queue.put_nowait((page, pages))))
     work.add_done_callback(lambda _: queue.put_nowait(None))
@@ -47,6 +48,12 @@ async def _events(run: Run) -> AsyncGenerator[bytes, None]:
             async for told in progress:
                 yield told
         yield _end(work)
+    except asyncio.CancelledError as exc:
+        task = asyncio.current_task()
+        if task is None or not ending():
+            raise
+        task.uncancel()
+        yield event("error", orjson.dumps(failure_of(exc).body()))
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)

@@ -23,7 +23,13 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from fetchworker.errors import DocumentError, FetchworkerError, OutcomeError, RedisUnavailableError
+from fetchworker.errors import (
+    CredentialMissingError,
+    DocumentError,
+    FetchworkerError,
+    OutcomeError,
+    RedisUnavailableError,
+)
 from fetchworker.telemetry.redaction import redact
 
 #: type → status. A type means one thing, whatever route it comes from
@@ -54,6 +60,7 @@ STATUSES: dict[str, int] = {
     "PROXY_EXHAUSTED": 503,
     "SESSION_EXHAUSTED": 503,
     "REDIS_UNAVAILABLE": 503,
+    "ARTIFACT_ERROR": 503,
     "DEADLINE": 504,
 }
 _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
@@ -61,6 +68,7 @@ _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
     "layer", "reason", "cap", "limit", "retry_after", "allowed", "scope", "session_id",
+    "artifact",
 )  # fmt: skip
 
 
@@ -162,6 +170,8 @@ def _unread(error: DocumentError) -> ApiError:
 def _ours(error: FetchworkerError) -> ApiError:
     if isinstance(error, DocumentError):
         return _unread(error)
+    if isinstance(error, CredentialMissingError):
+        return ApiError("NOT_INSTALLED", error.message)
     kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"
     return ApiError(kind, error.message, **error.context)
 

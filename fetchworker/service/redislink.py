@@ -11,6 +11,8 @@ from fetchworker.errors import RedisUnavailableError
 from fetchworker.runtime import connect, disconnect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fetchworker.config import Environment
     from fetchworker.redis import Client
 
@@ -24,6 +26,7 @@ class RedisLink:
     """The client of Redis, connected when it is first needed.
 
     Attributes:
+        missed: how many looks in a row have missed it, as far as anybody has looked.
         needed: whether somebody has asked for it.
         reason: why the last look that missed it did; names its place.
     """
@@ -34,7 +37,7 @@ class RedisLink:
         self._lock = asyncio.Lock()
         self._looking = asyncio.Lock()
         self._looked = -math.inf
-        self._missed = 0
+        self.missed = 0
         self.needed = False
         self.reason = ""
 
@@ -57,10 +60,17 @@ class RedisLink:
             looks: how many in a row have to miss it.
         """
         async with self._looking:  # who asks meanwhile is told the same
-            while time.monotonic() - self._looked > _SEEN or 0 < self._missed < looks:
-                self._missed = 0 if await self._answers() else self._missed + 1
+            while time.monotonic() - self._looked > _SEEN or 0 < self.missed < looks:
+                self.missed = 0 if await self._answers() else self.missed + 1
                 self._looked = time.monotonic()
-            return self._missed >= looks
+            return self.missed >= looks
+
+    async def watch(self, wanted: Callable[[], bool]) -> None:
+        """Look every second, as long as it is ``wanted``; until it is cancelled."""
+        while True:
+            if wanted():
+                await self.away()
+            await asyncio.sleep(_SEEN)
 
     async def _answers(self) -> bool:
         try:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.admission import Admission
+from fetchworker.service.artifacts import Artifacts
 from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.locks import SessionLocks
+from fetchworker.tasks import end
 from fetchworker.telemetry.attribution import bound
 
 if TYPE_CHECKING:
@@ -66,17 +68,25 @@ class Service:
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
         self.documents = Documents(environment)
+        self.artifacts = Artifacts(environment)
+        self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Open what calls need from the start; the sites' crawlers are opened with their first calls."""
+        if self.environment.redis_url is not None:
+            await self.link.away()
+        self._watch = asyncio.ensure_future(self.link.watch(self._needs_redis))
         await self.crawlers.get(DEFAULT)
+        self.artifacts.start()
         for site, config in self.sites.items():
             if config.pool is not None and config.pool.min_idle and site in self.crawlers.sites:
                 await self.crawlers.get(site)  # which warms its sessions up
 
     async def close(self) -> None:
         """Close everything."""
+        await end(self._watch)
         await self.documents.close()
+        await self.artifacts.close()
         await self.crawlers.close()
         await self.link.close()
 
@@ -91,13 +101,17 @@ class Service:
             raise ApiError("VALIDATION_ERROR", f"timeout: at most {most:g} seconds are given", fields=["timeout"])
         return min(asked or self.environment.serve_timeout, most)
 
-    async def degraded(self) -> list[tuple[str, str]]:
-        """Parts that do less than they should, and what that means."""
+    def workspace_of(self, request: Request) -> str | None:
+        """The workspace of the caller's key, None where it has none."""
+        return self.callers.workspace_of(request.scope["state"]["caller"])
+
+    def degraded(self) -> list[tuple[str, str]]:
+        """Parts that do less than they should, and what that means; from memory, as it is asked for often."""
         found = []
         limit = self.crawlers.limit
         if limit is not None and limit.away:
             found.append(("limit", self._ceiling()))
-        if self._needs_redis() and await self.link.away():
+        if self._needs_redis() and self.link.missed:
             what = "sessions with a name" if self.stateless else "sessions with a name, pools and Idempotency-Key"
             found.append(("redis", f"Redis does not answer: calls with {what} fail"))
         return found

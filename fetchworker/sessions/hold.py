@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fetchworker.sessions.pool import WORKER_SPAN, Lease
+from fetchworker.sessions.pool import BLOCK_SPAN, WORKER_SPAN, Lease
 from fetchworker.tasks import end
 
 if TYPE_CHECKING:
@@ -24,13 +24,15 @@ logger = logging.getLogger(__name__)
 class Hold:
     """A lease or a lock of this process.
 
-    ``brief``: of one try, kept alive only while that is under way; ``refused``: its last answer was a bad one.
+    ``brief``: of one try, kept alive only while that is under way; ``refused``: its last answer was a bad one;
+    ``span``: seconds that a lock lasts unless it is kept (None: as the terms say).
     """
 
     owner: str
     lease: Lease
     locks: bool = False
     brief: bool = False
+    span: float | None = None
     stored: bool = False
     users: int = 0
     used: float = 0.0
@@ -86,7 +88,7 @@ class Heartbeat:
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(min(self._terms.lease / 3, WORKER_SPAN / 3))
+            await asyncio.sleep(min(self._terms.lease, WORKER_SPAN, BLOCK_SPAN) / 3)
             try:
                 await self.beat()
                 if -math.inf < self._entered < time.monotonic() - WORKER_SPAN / 3:
@@ -102,6 +104,6 @@ class Heartbeat:
         leased = [hold for hold in alive if not hold.locks]
         counted = dict(zip(map(id, leased), await self._backend.extend([hold.lease for hold in leased]), strict=True))
         for hold in alive:
-            good = await self._backend.keep(hold.lease) if hold.locks else counted[id(hold)]
+            good = await self._backend.keep(hold.lease, span=hold.span) if hold.locks else counted[id(hold)]
             if not good and self._holds.get(hold.owner) is hold:
                 self._lost(hold)

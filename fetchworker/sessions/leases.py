@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.sessions.hold import Heartbeat, Hold
 from fetchworker.sessions.holdings import Holdings
-from fetchworker.sessions.pool import Lease, Taken
+from fetchworker.sessions.pool import BLOCK_SPAN, Lease, Taken
 from fetchworker.sessions.poolkeys import MAIN
 from fetchworker.sessions.turns import AWAY, Turns, Want, Ways
 
@@ -114,7 +114,8 @@ class SessionPool(Holdings):
             SessionBusyError: somebody else has had it for ``wait`` seconds (None: as the terms say).
         """
         owner = f"block.{secrets.token_hex(8)}"
-        hold = await self.lock(session_id, owner, wait=wait, patient=False)
+        span = min(BLOCK_SPAN, self.terms.lease)
+        hold = await self.lock(session_id, owner, wait=wait, patient=False, span=span)
         hold.users += 1
         try:
             yield hold.lease
@@ -166,8 +167,18 @@ class SessionPool(Holdings):
 
         return Want(jar, False, owner, ask, limit, patient, lambda: which() == jar)
 
-    async def lock(self, session_id: str, owner: str, *, wait: float | None = None, patient: bool = True) -> Hold:
+    async def lock(
+        self,
+        session_id: str,
+        owner: str,
+        *,
+        wait: float | None = None,
+        patient: bool = True,
+        span: float | None = None,
+    ) -> Hold:
         """The named session for this owner alone. Give it back with :meth:`release`.
+
+        ``span``: seconds for which it counts unless it is kept alive, as it is here (None: as the terms say).
 
         Raises:
             SessionBusyError: somebody else has had it all the time.
@@ -175,7 +186,7 @@ class SessionPool(Holdings):
         """
 
         async def ask(backend: PoolBackend, waits: float | None) -> Taken:
-            return await backend.lock(session_id, owner, waits=waits)
+            return await backend.lock(session_id, owner, waits=waits, span=span)
 
         limit = self.terms.wait if wait is None else wait
 
@@ -184,7 +195,7 @@ class SessionPool(Holdings):
             assert found is not None
             return found
 
-        return await self._hold(Hold(owner, Lease(session_id, 0), locks=True), taken)
+        return await self._hold(Hold(owner, Lease(session_id, 0), locks=True, span=span), taken)
 
     async def _hold(self, hold: Hold, taken: Callable[[], Awaitable[Taken]]) -> Hold:
         try:
@@ -204,7 +215,7 @@ class SessionPool(Holdings):
         """Whether a lease that nothing here has used for a while is ours yet: the owner may have gone on elsewhere."""
         assert self._backend is not None
         if hold.locks:
-            counted = await self._backend.keep(hold.lease)
+            counted = await self._backend.keep(hold.lease, span=hold.span)
         else:
             counted = (await self._backend.extend([hold.lease]))[0]
         if not counted:

@@ -25,16 +25,15 @@ class Locks:
 
     Args:
         fence: gives the tokens.
-        lease: for how long a lock is held without being kept.
     """
 
-    def __init__(self, fence: Iterator[int], lease: int) -> None:
-        self._fence, self._lease = fence, lease
+    def __init__(self, fence: Iterator[int]) -> None:
+        self._fence = fence
         self._locks: dict[str, _Lock] = {}
         self._lines: dict[str, Line] = {}
 
-    def take(self, name: str, owner: str, waits: int | None, now: int) -> Taken:
-        """The lock, or how things stand; ``waits`` None: the owner takes no place in the line."""
+    def take(self, name: str, owner: str, waits: int | None, now: int, span: int) -> Taken:
+        """The lock for ``span``, or how things stand; ``waits`` None: the owner takes no place in the line."""
         held, line = self._locks.get(name, _FREE), self._lines.get(name) or Line(round(GRACE * 1e6))
         since = now - (waits or 0)
         before = line.ahead(owner, since, now)
@@ -46,7 +45,7 @@ class Locks:
             return Taken(None, max(0, held.until - now) / 1e6, before=before, turn=held.number)
         self.quit(name, owner)
         number = next(self._fence)
-        self._locks[name] = _Lock(owner, number, now + self._lease)
+        self._locks[name] = _Lock(owner, number, now + span)
         return Taken(Lease(name, number))
 
     def quit(self, name: str, owner: str) -> None:
@@ -57,12 +56,12 @@ class Locks:
             if not len(line):
                 del self._lines[name]
 
-    def keep(self, lease: Lease, now: int) -> bool:
+    def keep(self, lease: Lease, now: int, span: int) -> bool:
         """Hold a lock for longer; whether it counted."""
         held = self._locks.get(lease.session_id, _FREE)
         good = held.number == lease.number and held.until > now
         if good:
-            self._locks[lease.session_id] = held._replace(until=now + self._lease)
+            self._locks[lease.session_id] = held._replace(until=now + span)
         return good
 
     def free(self, lease: Lease, now: int) -> bool:

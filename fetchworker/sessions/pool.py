@@ -26,6 +26,8 @@ AFFINITY = 3600.0
 WORKER_SPAN = 90.0
 #: seconds for which somebody in the line keeps a place without asking again
 GRACE = 2.0
+#: seconds that the lock of a block of code lasts unless it is kept: so long others wait for a process that was killed
+BLOCK_SPAN = 12.0
 #: sessions of a jar that may wait for their exits, where no more may be in use
 WAITING = 100
 
@@ -193,8 +195,10 @@ class PoolBackend(Protocol):
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
         """Hold leases for another ``terms.lease`` seconds: which of them counted."""
 
-    async def lock(self, session_id: str, owner: str, /, *, waits: float | None = None) -> Taken:
-        """Have a named session to oneself for ``terms.lease`` seconds; the same owner gets it again.
+    async def lock(
+        self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None
+    ) -> Taken:
+        """Have a named session to oneself for ``span`` (None: ``terms.lease``) seconds; its owner gets it again.
 
         ``waits``: as of :meth:`take`.
         """
@@ -202,8 +206,8 @@ class PoolBackend(Protocol):
     async def quit_lock(self, session_id: str, owner: str, /) -> None:
         """The owner waits no longer for the named session."""
 
-    async def keep(self, lease: Lease, /) -> bool:
-        """Hold a lock for another ``terms.lease`` seconds; whether it counted."""
+    async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
+        """Hold a lock for another ``span`` (None: ``terms.lease``) seconds; whether it counted."""
 
     async def unlock(self, lease: Lease, /) -> bool:
         """Give a lock back; whether it counted."""

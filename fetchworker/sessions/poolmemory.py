@@ -49,7 +49,7 @@ class MemoryPool:
         self._owned: dict[str, tuple[str, int]] = {}
         self._workers: dict[str, tuple[int, str]] = {}
         self._fence = count(1)
-        self._locks = Locks(self._fence, _micro(terms.lease))
+        self._locks = Locks(self._fence)
         self._line = Line(_micro(GRACE))
         self._lines: dict[str, Line] = {}
         self._turns: dict[str, int] = {}
@@ -228,19 +228,23 @@ class MemoryPool:
 
     # ── locks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def lock(self, session_id: str, owner: str, /, *, waits: float | None = None) -> Taken:
+    async def lock(
+        self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None
+    ) -> Taken:
         """See the protocol."""
-        return self._locks.take(
-            check_session_id(session_id), owner, None if waits is None else _micro(waits), self._now()
-        )
+        waited = None if waits is None else _micro(waits)
+        return self._locks.take(check_session_id(session_id), owner, waited, self._now(), self._span(span))
 
     async def quit_lock(self, session_id: str, owner: str, /) -> None:
         """See the protocol."""
         self._locks.quit(session_id, owner)
 
-    async def keep(self, lease: Lease, /) -> bool:
+    def _span(self, seconds: float | None) -> int:
+        return _micro(seconds or self.terms.lease)
+
+    async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
         """See the protocol."""
-        return self._locks.keep(lease, self._now())
+        return self._locks.keep(lease, self._now(), self._span(span))
 
     async def unlock(self, lease: Lease, /) -> bool:
         """See the protocol."""

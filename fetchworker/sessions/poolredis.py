@@ -154,14 +154,16 @@ class RedisPool:
             found = await self._extend([self.head], [_micro(self.terms.lease), *pairs])
         return [bool(int(one)) for one in found]
 
-    async def lock(self, session_id: str, owner: str, /, *, waits: float | None = None) -> Taken:
+    async def lock(
+        self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None
+    ) -> Taken:
         """See the protocol."""
-        good, number, before, turn = await self._locks("take", session_id, owner, waits=waits)
+        good, number, before, turn = await self._locks("take", session_id, owner, waits=waits, span=span)
         return Taken(Lease(session_id, number)) if good else Taken(None, number / 1000, before=before, turn=turn)
 
-    async def keep(self, lease: Lease, /) -> bool:
+    async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
         """See the protocol."""
-        return bool((await self._locks("keep", lease.session_id, number=lease.number))[0])
+        return bool((await self._locks("keep", lease.session_id, number=lease.number, span=span))[0])
 
     async def unlock(self, lease: Lease, /) -> bool:
         """See the protocol."""
@@ -172,9 +174,16 @@ class RedisPool:
         await self._locks("quit", session_id, owner)
 
     async def _locks(
-        self, what: str, session_id: str, owner: str = "", *, number: int = 0, waits: float | None = None
+        self,
+        what: str,
+        session_id: str,
+        owner: str = "",
+        *,
+        number: int = 0,
+        waits: float | None = None,
+        span: float | None = None,
     ) -> list[int]:
-        args = [what, owner, number, round(self.terms.lease * 1000), _waited(waits)]
+        args = [what, owner, number, round((span or self.terms.lease) * 1000), _waited(waits)]
         with _translated("lock a session"):
             return [int(told) for told in await self._lock(lock_keys(self._site, session_id), args)]
 

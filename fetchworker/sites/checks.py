@@ -65,6 +65,7 @@ def check_tiers(sites: Sites, tiers: Collection[str], *, known: Collection[str])
 
 def _faults(config: SiteConfig, tiers: Collection[str], known: Collection[str]) -> Iterator[str]:
     wanted = config.proxy_tiers
+    yield from _budgeted(config, tiers, known)
     if config.tier_requests is not None and (wanted is None or len(wanted) < _SEVERAL):
         yield "tier_requests: there is no tier above the first; name several under proxy_tiers"
     if wanted is None:
@@ -78,6 +79,17 @@ def _faults(config: SiteConfig, tiers: Collection[str], known: Collection[str]) 
             yield f"proxy_tiers: unknown tier {tier!r}" + _hint(tier, known)
         elif tier not in tiers and config.proxy != "none":
             yield f"proxy_tiers: no proxy is of the tier {tier}; add one to FETCHWORKER_PROXIES, or remove the tier"
+
+
+def _budgeted(config: SiteConfig, tiers: Collection[str], known: Collection[str]) -> Iterator[str]:
+    """Parts of the budget that no proxy could use."""
+    for tier in config.budget.tiers if config.budget is not None else ():
+        if tier not in known:
+            yield f"budget.tiers: unknown tier {tier!r}" + _hint(tier, known)
+        elif config.proxy_tiers is not None and tier not in config.proxy_tiers:
+            yield f"budget.tiers: {tier} is none of proxy_tiers; add it there, or remove it here"
+        elif tier not in tiers:
+            yield f"budget.tiers: no proxy is of the tier {tier}; add one to FETCHWORKER_PROXIES, or remove the tier"
 
 
 def strayed(sites: Sites, spider_names: Collection[str]) -> list[str]:

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from fetchworker.doctor import installed
+
 
 def checks(done) -> dict[str, dict]:
     assert "Traceback" not in done.stderr
@@ -41,6 +43,21 @@ def test_what_is_optional_says_how_to_get_it_and_fails_nothing(project, doctor):
         assert not check["needed"]
         assert check["ok"] or command in check["told"]
     assert "no Chromium" in found["browser"]["told"]
+
+
+def test_what_opencv_misses_of_the_system_is_named(project, doctor, tmp_path):
+    (tmp_path / "libGL.so.1").touch()
+    project.env["LD_LIBRARY_PATH"] = str(tmp_path)
+    check = checks(doctor())["ocr models"]
+    assert (check["ok"], check["needed"]) == (False, False)
+    assert "apt-get install libgl1 libglib2.0-0" in check["told"]
+
+
+def test_what_is_missing_for_documents_names_their_extra(monkeypatch):
+    monkeypatch.setattr(installed, "_OCR", ("no-such-package",))
+    told = installed.ocr().told
+    assert "no no-such-package;" in told
+    assert "pip install -c constraints.txt -e '.[documents]'" in told
 
 
 def test_a_browser_that_playwright_has_fetched_is_found(project, doctor):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from PIL import Image
+
+from tests.documents.modelserver import KEY, model_server
 
 PAGE = ((40, 60, 18, "Pinewood Lamps Ltd"), (420, 60, 18, "INVOICE"), (40, 140, 10, "Invoice number: PL-20417"),
         (40, 160, 10, "Invoice date: 14 March 2025"), (40, 300, 10, "Total GBP 108.00"))  # fmt: skip
@@ -80,3 +83,40 @@ def test_a_cap_is_named_by_its_setting(project, invoice):
     done = project.scrapy("document", str(invoice))
     assert done.returncode == 14
     assert "FETCHWORKER_DOCUMENTS_BYTES" in done.stderr
+
+
+def test_what_opencv_misses_of_the_system_is_named(project, tmp_path):
+    (tmp_path / "libGL.so.1").touch()
+    project.env["LD_LIBRARY_PATH"] = str(tmp_path)
+    scan = tmp_path / "scan.png"
+    Image.new("RGB", (400, 200), "white").save(scan)
+    done = project.scrapy("document", str(scan))
+    assert done.returncode == 16
+    assert "apt-get install libgl1 libglib2.0-0" in done.stderr
+
+
+def test_a_configured_language_model_reads_beside_the_rules(project, invoice):
+    with model_server() as server:
+        project.env |= server.variables
+        done = project.scrapy("document", "--json", str(invoice))
+        server.answers = lambda _: (401, b"who are you?")
+        refused = project.scrapy("document", str(invoice))
+    assert (done.returncode, refused.returncode) == (0, 0), done.stderr + refused.stderr
+    told = json.loads(done.stdout)
+    assert told["engine"] == "text-layer+rules+llm"
+    assert "note" not in told
+    assert "read by rules alone; of the language model: the model's server answers with status 401" in refused.stdout
+    assert len(server.asked) == 2
+    for output in (done.stdout, done.stderr, refused.stdout, refused.stderr):
+        assert KEY not in output
+
+
+def test_a_language_model_that_may_not_be_reached_stops_the_start(project, invoice):
+    project.env |= {
+        "FETCHWORKER_DOCUMENTS_LLM_URL": "http://127.0.0.1:9/v1",
+        "FETCHWORKER_DOCUMENTS_LLM_MODEL": "small",
+    }
+    done = project.scrapy("document", str(invoice))
+    assert done.returncode == 2
+    assert "list 127.0.0.1:9 in FETCHWORKER_EGRESS_ALLOW" in done.stderr
+    assert done.stdout == ""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from fetchworker.config import Environment, command_line, load_environment
+from fetchworker.config.environment import KEYS
 from fetchworker.errors import ConfigError
 
 CANARY = "kanarienvogel-4711"
@@ -217,6 +218,12 @@ def test_the_passwords_of_redis_are_told_to_the_log():
     assert Environment().secrets() == frozenset()
 
 
+def test_every_key_is_known_as_a_secret():
+    assert {"evomi_password", "decodo_password", "meta_access_token", "evomi_api_key"} <= KEYS
+    given = {f"FETCHWORKER_{field.upper()}": f"{CANARY}-{field}" for field in KEYS}
+    assert load_environment(given).secrets() == set(given.values())
+
+
 # ── the command line ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -248,6 +255,10 @@ def test_a_proxy_file_of_the_command_line_replaces_the_proxies_of_the_environmen
         ("FETCHWORKER_REDIS_URL", f"redis://:{CANARY}@h"),
         ("REDIS_URL", f"redis://h?password={CANARY}"),
         ("REDIS_URL", f"redis://[:{CANARY}?#@h"),
+        ("FETCHWORKER_DATABASE_URL", f"postgresql://ana:{CANARY}@h/db"),
+        ("FETCHWORKER_MEDIA_STORE", f"s3://shelf?secret={CANARY}"),
+        ("FETCHWORKER_MEDIA_STORE", f"s3://shelf?aws_access_key_id={CANARY}"),
+        *((f"FETCHWORKER_{field.upper()}", CANARY) for field in sorted(KEYS)),
     ],
 )
 def test_a_secret_on_the_command_line_is_refused(name, value):

@@ -30,12 +30,12 @@ def rest(process, log) -> str:
     return b"".join(log).decode()
 
 
-def paging(project, demo):
+def paging(project, demo, *options):
     project.use(demo)
     entries = json.loads((project.folder / "sites.yaml").read_text())
     entries["sites"]["instagram"]["delay"] = 0.5  # it is at work for long
     (project.folder / "sites.yaml").write_text(json.dumps(entries))
-    return project.start("crawl", "instagram", *PAGING, "-O", str(project.folder / "p.jsonl"))
+    return project.start("crawl", "instagram", *PAGING, "-O", str(project.folder / "p.jsonl"), *options)
 
 
 def has_two_pages(project) -> bool:
@@ -109,3 +109,31 @@ def test_a_crawl_that_was_killed_says_how_far_it_came(project, silent, spider, a
     (left,) = project.records("failures")
     name, _, value = argument.partition("=")
     assert (left["type"], left["params"][name]) == ("UNFINISHED", value)
+
+
+EARLY = """
+import os, signal
+from scrapy import signals
+
+class Signal:
+    @classmethod
+    def from_crawler(cls, crawler):
+        def hit(*_, **__):
+            os.kill(os.getpid(), getattr(signal, os.environ["FIRST_SIGNAL"]))
+        moment = os.environ["FIRST_MOMENT"]
+        crawler.signals.connect(hit, getattr(signals, moment), weak=False) if moment != "init" else hit()
+        return cls()
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("moment", ["init", "spider_opened", "engine_started"])
+def test_a_signal_while_the_crawl_begins_ends_it(project, calm, moment, number):
+    (project.folder / "early.py").write_text(EARLY)
+    project.env |= {"PYTHONPATH": str(project.folder), "FIRST_SIGNAL": number, "FIRST_MOMENT": moment}
+    process = paging(project, calm, "-s", 'EXTENSIONS={"early.Signal": 0}')
+    told = rest(process, [])
+    assert "ended (shutdown)" in told or "Spider closed (shutdown)" in told, told
+    assert process.returncode == 1
+    assert "Traceback" not in told
+    assert project.lines("p.jsonl") == []

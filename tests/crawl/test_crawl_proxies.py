@@ -40,6 +40,11 @@ def requires(project, **more):
     path.write_text(json.dumps({"sites": {name: {**entry, **more} for name in sites}}))
 
 
+def budgeted(tier, **more):
+    """A budget with a part of its own for a tier."""
+    return {"budget": {"bytes_per_day": "2 GB", "on_exceeded": "down_tier", "tiers": {tier: "1 MB"}}, **more}
+
+
 class TestStart:
     def test_refused_credentials_end_it_before_it_begins(self, fetch, project, lab, gateway):
         project.env["FETCHWORKER_PROXIES"] = gateway.entry().replace(SECRET, SECRET + "-old")
@@ -70,6 +75,12 @@ class TestStart:
             ({"proxy_tiers": ["residental"]}, "unknown tier 'residental'; did you mean residential?"),
             ({"proxy_tiers": ["datacenter", "residential"]}, "no proxy is of the tier datacenter"),
             ({"proxy_tiers": ["residential"], "proxy": "none"}, "proxy_tiers: contradicts proxy: none"),
+            (budgeted("residentail"), "budget.tiers: unknown tier 'residentail'; did you mean residential?"),
+            (budgeted("datacenter"), "budget.tiers: no proxy is of the tier datacenter"),
+            (
+                budgeted("core_residential", proxy_tiers=["residential"]),
+                "budget.tiers: core_residential is none of proxy_tiers",
+            ),
             ({"tier_requests": 5}, "tier_requests: there is no tier above the first"),
         ],
     )

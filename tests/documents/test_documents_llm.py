@@ -9,8 +9,9 @@ from pydantic import SecretStr
 
 from fetchworker.documents import llm, rules
 from fetchworker.documents.model import Field, Reading
-from fetchworker.documents.models import CannedModel, http_model
-from fetchworker.errors import AnswerRejectedError, ConfigError
+from fetchworker.documents.models import CannedModel, HttpModel
+from fetchworker.documents.modelsettings import ModelSettings
+from fetchworker.errors import AnswerRejectedError
 
 TEXT = """
 MORNING LEAF SDN BHD
@@ -162,11 +163,13 @@ async def test_a_model_reads_beside_the_rules(asked):
     assert reading.fields["total"].confidence > mine.fields["total"].confidence
 
 
-async def test_a_rejected_answer_leaves_the_rules_reading(asked):
+async def test_a_rejected_answer_is_no_reading(asked):
     mine = rules.read(asked, "receipt")
-    told = []
-    assert await llm.second(asked, mine, CannedModel(["no"]), rejected=told.append) is mine
-    assert isinstance(told[0], AnswerRejectedError)
+    with pytest.raises(AnswerRejectedError) as caught:
+        await llm.second(asked, mine, CannedModel(["no"]))
+    assert caught.value.reason == "schema"
+    with pytest.raises(AnswerRejectedError, match="no answer is left"):
+        await llm.second(asked, mine, CannedModel([]))
 
 
 class Server:
@@ -181,7 +184,7 @@ class Server:
 async def test_a_server_is_asked_by_the_transport_it_is_given():
     body = json.dumps({"choices": [{"message": {"content": "{}"}}]}).encode()
     server = Server(body=body)
-    model = http_model("http://127.0.0.1:9/v1/", "small", server, SecretStr("key-4711"))
+    model = HttpModel.of(ModelSettings("http://127.0.0.1:9/v1/", "small", SecretStr("key-4711")), server)
     assert await model.answer("Read this.") == "{}"
     url, headers, sent = server.sent[0]
     assert url == "http://127.0.0.1:9/v1/chat/completions"
@@ -196,14 +199,6 @@ async def test_a_server_is_asked_by_the_transport_it_is_given():
     [(500, b"oops"), (200, b"<html>"), (200, b"{}"), (200, b'{"choices": [{"message": {"content": null}}]}')],
 )
 async def test_a_server_that_answers_something_else_is_rejected(status, body):
-    model = http_model("http://127.0.0.1:9/v1", "small", Server(status, body))
+    model = HttpModel.of(ModelSettings("http://127.0.0.1:9/v1", "small"), Server(status, body))
     with pytest.raises(AnswerRejectedError):
         await model.answer("Read this.")
-
-
-def test_no_model_is_asked_unless_one_is_configured():
-    assert http_model(None, None, Server()) is None
-    with pytest.raises(ConfigError, match="no model"):
-        http_model("http://127.0.0.1:9/v1", None, Server())
-    with pytest.raises(ConfigError, match="http"):
-        http_model("file:///etc/passwd", "small", Server())

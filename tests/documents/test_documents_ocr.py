@@ -41,6 +41,8 @@ async def test_a_receipt_is_read_however_it_lies_and_without_a_network(settings_
             upright = upright or first.box
             assert first.box == pytest.approx(upright, abs=12), "boxes are of the page as it was turned"
             assert values(found.reading)["total"] == "7.50"
+            goods = [(row["description"].value, row["amount"].value) for row in found.reading.line_items]
+            assert goods == [("Milk", "2.50"), ("Bread", "3.20"), ("Apples", "1.80")]
             assert found.reading.kind == "receipt"
         assert worker.refused == 0, "nothing tried to open a connection"
         assert sockets_of(worker.pid) == 1, "the one to its reader"

@@ -8,6 +8,10 @@ import textwrap
 
 import pytest
 
+from tests.documents.conftest import INVOICE as ROWS
+from tests.documents.conftest import _pdf
+from tests.documents.modelserver import KEY, model_server
+
 pytestmark = pytest.mark.slow
 CDN = "https://cdn.example"
 INVOICE = """<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"><ID>U-{number}</ID>
@@ -101,3 +105,27 @@ def test_no_address_inside_is_fetched(crawl, hosts, project):
     items, _ = crawl("crawl", "document", "-a", "url=http://127.0.0.1:9/a.pdf", code=1)
     assert items == []
     assert project.records("failures")[0]["type"] == "EGRESS_DENIED"
+
+
+def test_a_configured_language_model_has_its_part_and_its_failures_are_not_kept(crawl, hosts, project):
+    url = hosts.picture(f"{CDN}/a.pdf", _pdf(ROWS), kind="application/pdf")
+    arguments = ("crawl", "document", "-a", f"url={url}")
+    with model_server() as server:
+        project.env |= server.variables
+        good, server.answers = server.answers, lambda _: (429, b"slow down")
+        (alone,), log = crawl(*arguments, STORE="true")
+        assert "'fetchworker/documents/llm/failed/status': 1" in log
+        assert "status 429" in alone["documents"][0]["note"]
+        server.answers = good
+        (item,), log = crawl(*arguments)
+        assert "'fetchworker/documents/llm/read': 1" in log
+        assert item["documents"][0]["engine"].endswith("+llm")
+        assert KEY not in log
+        (again,), log = crawl(*arguments)
+        assert again["documents"] == item["documents"]
+        assert "'fetchworker/documents/known': 1" in log
+    assert len(server.asked) == 2
+    for name in server.variables:
+        project.env.pop(name)
+    (plain,), _ = crawl(*arguments)
+    assert "+llm" not in plain["documents"][0]["engine"], "readings of a model are not taken for those of the rules"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fetchworker.spiders.reading.dates import compact, day, month, month_first, utc
+from fetchworker.reading.dates import compact, day, month, month_first, utc
 
 MONTHS = {
     "en": "January February March April May June July August September October November December",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fetchworker.reading.dates import day
+from fetchworker.reading.money import Money, amount
 from fetchworker.spiders.reading.counts import count
-from fetchworker.spiders.reading.dates import day
-from fetchworker.spiders.reading.money import Money, amount
 
 LOCALES = {
     "en_US": ("1,234,567", "January 24, 2026", "US $1,234.50", "USD"),

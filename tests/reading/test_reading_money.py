@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fetchworker.reading.money import CODES, SHARED, Money, amount, amounts, decimal, money
 from fetchworker.spiders.reading import dollars
-from fetchworker.spiders.reading.money import CODES, SHARED, Money, amount, amounts, decimal, money
 
 SHOPS = [("EUR {}", "EUR"), ("{} EUR", "EUR"), ("€{}", "EUR"), ("US ${}", "USD"), ("£{}", "GBP"), ("{} zł", "PLN")]
 

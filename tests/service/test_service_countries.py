@@ -71,6 +71,20 @@ def test_a_call_goes_by_an_exit_of_the_country(service, gateway):
     assert countries(gateway, "/headers?call=moved") == ["FR"]
 
 
+def test_a_call_names_a_tier(service):
+    assert seen(service, "/", site="threads", proxy="datacenter")["proxy"]["provider"] == "static"
+    assert seen(service, "/", site="threads", proxy="residential")["proxy"]["provider"] == "evomi"
+
+
+@pytest.mark.parametrize("tier", ["mobile", "127.0.0.1", "http://127.0.0.1:1"])
+def test_a_tier_that_the_site_has_not_is_told(service, gateway, tier):
+    before = len(gateway.log("request"))
+    refused = service.fetch(f"{LAB}/", site="threads", proxy=tier)
+    assert failure(refused) == (400, "VALIDATION_ERROR")
+    assert refused.json()["context"]["fields"] == ["proxy"]
+    assert len(gateway.log("request")) == before
+
+
 def test_an_entry_of_the_list_has_its_country(service):
     assert seen(service, "/", country="SE", site="linktree")["proxy"] == {"provider": "static", "country": "SE"}
     assert seen(service, "/", country="SE", site="threads")["proxy"]["provider"] == "static"

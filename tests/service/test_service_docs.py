@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shlex
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fetchworker.artifacts import ArtifactStore
+from fetchworker.config import Environment
 from tests.service.test_service_documents import PDF, serving_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +37,12 @@ def documented(service, demo, tmp_path_factory):
             yield made
 
 
+def kept(documented):
+    """The id of an artifact of the service."""
+    store = ArtifactStore.of(Environment(state_dir=documented.project.folder / "state"))
+    return asyncio.run(store.put("bundle", b"{}", "application/json")).id
+
+
 def test_there_are_examples_of_all_that_it_does():
     assert len(COMMANDS) >= 12
     for part in (
@@ -47,6 +56,8 @@ def test_there_are_examples_of_all_that_it_does():
         "/release",
         "/quarantine",
         "/documents",
+        "/artifacts?kind=bundle",
+        "/artifacts/$ARTIFACT/data",
         "/health",
     ):
         assert any(part in command for command in COMMANDS), part
@@ -62,10 +73,11 @@ def test_every_curl_example_works(documented, tmp_path):
         (tmp_path / name).write_bytes(PDF)
     with documented.client() as client:
         leases = {name: client.post("/pool/fetch/lease", json={}).json()["lease"] for name in ("$LEASE", "$OTHER")}
+    named = leases | {name: kept(documented) for name in ("$ARTIFACT", "$DROPPED")}
     for command in COMMANDS:
         meant = command.replace("http://127.0.0.1:8000", documented.url)
-        for name, lease in leases.items():
-            meant = meant.replace(name, lease)
+        for name, value in named.items():
+            meant = meant.replace(name, value)
         words = shlex.split(meant)
         done = subprocess.run(
             [words[0], "-sS", "-w", "\n%{http_code}", *words[1:]],

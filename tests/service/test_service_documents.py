@@ -18,6 +18,8 @@ from fetchworker.service.documents import Documents
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.routes.documents import ReadingView
 from tests.documents.conftest import INVOICE, _pdf
+from tests.documents.modelserver import KEY as MODEL_KEY
+from tests.documents.modelserver import model_server, said
 from tests.service.conftest import Serving, failure
 
 if TYPE_CHECKING:
@@ -307,3 +309,20 @@ def test_the_document_of_the_api_has_both_bodies(papers):
     assert set(route["requestBody"]["content"]) == {"application/json", "multipart/form-data"}
     assert set(route["responses"]["200"]["content"]) == {"application/json", "text/event-stream"}
     assert {"400", "413", "429", "501", "504"} <= set(route["responses"])
+
+
+def test_a_configured_language_model_reads_beside_the_rules(tmp_path):
+    with model_server() as server:
+        variables = server.variables | {"FETCHWORKER_REDIS_URL": "redis://127.0.0.1:1/0"}
+        variables |= {"FETCHWORKER_DOCUMENTS_WORKERS": "1", "FETCHWORKER_REDIS_PATIENCE": "0"}
+        with Serving(tmp_path, "--stateless", **variables) as made:
+            server.answers = lambda asked: (200, said(asked, total="180.00"))
+            (alone,) = sent(made, PDF, key={}).json()
+            server.answers = lambda asked: (200, said(asked))
+            (both,) = sent(made, PDF, key={}).json()
+    assert "not_backed" in alone["note"]
+    assert both["engine"] == f"{alone['engine']}+llm"
+    assert both["fields"]["total"]["confidence"] > alone["fields"]["total"]["confidence"]
+    ReadingView.model_validate(alone)
+    ReadingView.model_validate(both)
+    assert MODEL_KEY not in json.dumps([alone, both])

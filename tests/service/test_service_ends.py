@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -45,6 +46,49 @@ def test_what_takes_longer_than_the_drain_is_cut(make_service, silent):
         assert service.process.wait(20) == -signal.SIGTERM
         assert failure(call.result()) == (500, "INTERNAL_ERROR")
         assert call.result().json()["context"]["reason"] == "ended"
+        assert "Traceback" not in service.log_text()
+
+
+def lines(service, begun: threading.Event) -> list[dict]:
+    """The lines of a list whose second page waits for its turn."""
+    found = []
+    with (
+        service.client(headers={"accept": "application/x-ndjson"}) as client,
+        client.stream("GET", "/instagram/posts?user=nasa&limit=30") as response,
+    ):
+        assert response.status_code == 200
+        for line in response.iter_lines():
+            found.append(json.loads(line))
+            begun.set()
+    return found
+
+
+def test_lines_that_are_cut_say_so_by_the_last_one(make_service):
+    made = make_service(SHUTDOWN_DRAIN_SECONDS="1").entries(instagram={"delay": 300, "timeout": 60})
+    with made as service, ThreadPoolExecutor(1) as threads:
+        begun = threading.Event()
+        call = threads.submit(lines, service, begun)
+        assert begun.wait(30)
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(20) == -signal.SIGTERM
+        *items, last = call.result()
+        assert items
+        assert {item["site"] for item in items} == {"instagram"}
+        assert (last["error"]["type"], last["error"]["context"]["reason"]) == ("INTERNAL_ERROR", "ended")
+        assert "Traceback" not in service.log_text()
+
+
+def test_events_that_are_cut_end_with_an_error(make_service, silent):
+    made = make_service(SHUTDOWN_DRAIN_SECONDS="1", FETCHWORKER_EGRESS_ALLOW="127.0.0.1")
+    with made as service, ThreadPoolExecutor(1) as threads, service.client() as client:
+        headers = {"accept": "text/event-stream"}
+        call = threads.submit(client.post, "/documents", json={"url": silent.url}, headers=headers)
+        assert silent.came.acquire(timeout=15)
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(20) == -signal.SIGTERM
+        name, data, *_ = call.result().text.splitlines()
+        assert name == "event: error"
+        assert json.loads(data.removeprefix("data: "))["context"]["reason"] == "ended"
         assert "Traceback" not in service.log_text()
 
 

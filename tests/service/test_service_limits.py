@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from pydantic import SecretStr
@@ -131,6 +131,14 @@ def test_without_redis_what_needs_it_says_so_and_names_no_place(make_service):
             assert "127.0.0.1" not in response.text
         assert "127.0.0.1:1" in service.log_text()
         assert [one["part"] for one in service.health()["degraded"]] == ["redis"]
+
+
+def test_health_knows_of_a_mute_redis_from_the_first_call_on(make_service):
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # it takes connections, and says nothing
+        url = f"redis://127.0.0.1:{mute.getsockname()[1]}/0"
+        with make_service("--stateless", FETCHWORKER_REDIS_URL=url) as service, service.client() as client:
+            for _ in range(3):
+                assert [one["part"] for one in client.get("/health").json()["degraded"]] == ["redis"]
 
 
 def test_a_redis_that_goes_away_is_told_and_missed(make_service):
@@ -373,6 +381,14 @@ def test_a_key_is_as_the_document_says(limited, key):
     assert refused.json()["context"]["fields"] == ["Idempotency-Key"]
 
 
+def test_a_key_goes_with_no_lines(service):
+    headers = {"idempotency-key": "lines", "accept": "application/x-ndjson"}
+    with service.client() as client:
+        refused = client.post("/tiktok_shop/search", json={"query": "mug"}, headers=headers)
+    assert failure(refused) == (400, "VALIDATION_ERROR")
+    assert refused.json()["context"]["fields"] == ["Idempotency-Key"]
+
+
 def test_a_path_with_a_slash_more_is_none(limited):
     with limited.client() as client:
         assert failure(client.post("/fetch/", json={"url": f"{LAB}/"}, headers=ALL)) == (404, "NOT_FOUND")
@@ -390,6 +406,33 @@ def test_a_key_whose_call_is_under_way(limited, silent):
         (504, "DEADLINE"),
         (409, "CONFLICT"),
     }
+
+
+def test_bodies_that_wait_for_the_rest_of_them_count(make_service):
+    """Bodies come before their calls have a place: all together they have a limit of their own."""
+    made = make_service(
+        "--stateless", FETCHWORKER_DOCUMENTS_BYTES="16384", FETCHWORKER_SERVE_BODY_MAX="65536",
+        FETCHWORKER_SERVE_BODIES_MAX="65536", FETCHWORKER_SERVE_PATIENCE="60",
+    )  # fmt: skip
+    with made as service, ExitStack() as stack:
+        port = int(service.url.rpartition(":")[2])
+        head = b"POST /fetch HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+        head += b"content-length: 60000\r\n\r\n"
+        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(2)]
+        for one in slow:
+            one.sendall(head + b" " * 30_000)
+        refused = {"url": f"{LAB}/", "headers": {"x-long": "x" * 10_000}}
+        with service.client() as client:
+            deadline = time.monotonic() + 15
+            while (answer := client.post("/fetch", json=refused)).status_code != 429:
+                assert time.monotonic() < deadline, "the bodies were not counted"
+            assert failure(answer) == (429, "OVERLOADED")
+            assert answer.headers["retry-after"] == "1"
+        assert service.health()["in_flight"] == 0
+        stack.close()
+        deadline = time.monotonic() + 15
+        while service.fetch(**refused).status_code == 429:
+            assert time.monotonic() < deadline, "the room did not come back"
 
 
 def test_curl_gets_the_same(service):

@@ -224,6 +224,20 @@ async def test_a_named_session_is_one_callers_after_the_other(make):
             pass
 
 
+async def test_the_session_of_a_process_that_was_killed_is_free_soon(make, monkeypatch):
+    for module in ("leases", "hold"):
+        monkeypatch.setattr(f"fetchworker.sessions.{module}.BLOCK_SPAN", 0.3)
+    pool, other = make(), make()
+    async with pool.exclusive("ada"):
+        with pytest.raises(SessionBusyError):  # it is kept alive meanwhile, for longer than it lasts by itself
+            async with other.exclusive("ada", wait=1):
+                pass
+        await pool._heart.stop()  # as by kill -9
+        async with other.exclusive("ada", wait=10):
+            pass
+    assert pool.terms.lease > 10
+
+
 async def test_a_worker_with_other_numbers_is_refused(make):
     backend = await make().open()
     other = MemoryPool("shop", replace(TERMS, max_total=2))

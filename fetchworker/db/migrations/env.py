@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from fetchworker.db import runtables  # noqa: F401  # its tables are part of the metadata
 from fetchworker.db.tables import VERSION_TABLE, metadata
 
 context.configure(

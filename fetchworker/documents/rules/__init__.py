@@ -10,10 +10,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.model import Reading
-from fetchworker.documents.rules import confidence, invoices, items, kind, layout, money, receipts
+from fetchworker.documents.rules import confidence, goods, invoices, items, kind, layout, money, receipts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fetchworker.documents.model import Document, Field, Wanted
+    from fetchworker.documents.rules.value import Value
 
 ENGINE = "rules"
 RECEIPT_FIELDS = ("company", "date", "address", "total", "tax", "currency", "payment")
@@ -49,9 +52,11 @@ def read(document: Document, kind: Wanted = "auto") -> Reading:
     if found == "other" or not sheet.rows:
         return Reading("other" if kind == "auto" else found, sure, engine=engine)
     if found == "receipt":
-        values = {name: confidence.field(value) for name, value in receipts.read(sheet).items()}
-        return Reading(found, sure, values, [], engine)
-    fields = {name: confidence.field(value) for name, value in invoices.read(sheet).items()}
+        told = receipts.read(sheet)
+        mark = money.decimal_mark(cell.text for cell in sheet.cells)
+        rows = goods.read(sheet, mark, told)
+        return Reading(found, sure, _fields(told), [_fields(row) for row in rows], engine)
+    fields = _fields(invoices.read(sheet))
     return Reading(found, sure, fields, _items(sheet, fields), engine)
 
 
@@ -62,4 +67,8 @@ def _items(sheet: layout.Sheet, fields: dict[str, Field]) -> list[dict[str, Fiel
     mark = money.decimal_mark(cell.text for cell in sheet.cells)
     sums = {Decimal(value) for name in ("subtotal", "total") if (value := fields[name].value)}
     rows = items.read(sheet, mark) or items.of_sum(sheet, mark, sums)
-    return [{name: confidence.field(value) for name, value in row.items()} for row in rows]
+    return [_fields(row) for row in rows]
+
+
+def _fields(values: Mapping[str, Value | None]) -> dict[str, Field]:
+    return {name: confidence.field(value) for name, value in values.items()}

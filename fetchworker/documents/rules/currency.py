@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules.value import Value
-from fetchworker.spiders.reading import money
+from fetchworker.reading import money
 
 if TYPE_CHECKING:
     from fetchworker.documents.rules.layout import Cell, Sheet

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from fetchworker.spiders.reading.dates import month
+from fetchworker.reading.dates import month
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from fetchworker.spiders.reading import money as texts
+from fetchworker.reading import money as texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

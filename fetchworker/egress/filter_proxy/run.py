@@ -51,7 +51,8 @@ class Run:
 
     ``sent`` and ``received`` are bytes to and from targets: what tunnels carry (TLS included), and plain requests and
     answers with their heads. What is said to an upstream proxy before a tunnel stands is not counted. ``ended`` is
-    empty while the run may go on, then ``byte_cap``, ``deadline`` or ``closed``. ``refusals`` are the last 500.
+    empty while the run may go on, then ``byte_cap``, ``deadline`` or ``closed``; ``on_end`` is called with it once.
+    ``refusals`` are the last 500.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Run:
         self.refusals: deque[Refusal] = deque(maxlen=_REMEMBERED)
         self._max_bytes, self._max_connections = max_bytes, max_connections
         self._on_close = on_close
+        self.on_end: Callable[[str], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -85,6 +87,20 @@ class Run:
     def connections(self) -> int:
         """How many are busy now."""
         return len(self._tasks)
+
+    def allow(self, more: int | None, *, afresh: bool) -> None:
+        """Set how many bytes may go from now on; None for no limit.
+
+        Args:
+            more: bytes to and from targets together.
+            afresh: whether what was allowed before and not used is forgotten.
+        """
+        if more is None:
+            self._max_bytes = None
+        elif afresh or self._max_bytes is None:
+            self._max_bytes = self.sent + self.received + more
+        else:
+            self._max_bytes += more
 
     async def close(self) -> None:
         """Cut the run's connections and forget its credentials; returns when nothing of it is left."""
@@ -133,7 +149,10 @@ class Run:
         self.received += received
 
     def _end(self, why: str) -> None:
-        self.ended = self.ended or why
+        if not self.ended:
+            self.ended = why
+            if self.on_end is not None:
+                self.on_end(why)
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks:

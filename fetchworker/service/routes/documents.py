@@ -54,6 +54,7 @@ class ReadingView(BaseModel):
     error: None
     pages_read: int
     pages_total: int
+    note: str | None = Field(default=None, description="why a language model that was to be asked had no part in it")
 
 
 def documents_router(service: Service) -> APIRouter:
@@ -81,18 +82,19 @@ def documents_router(service: Service) -> APIRouter:
             )
 
         if EVENTS in request.headers.get("accept", ""):
-            return event_response(run)
+            return event_response(run, ending=lambda: service.ending)
         return await run(lambda _page, _pages: None)
 
     return router
 
 
 def _time(service: Service, asked: float | None) -> float:
-    """Seconds of a call; unless it says so itself it gets at least those that a document may take."""
+    """Seconds of a call; unless it says so itself it gets at least those that a document, and a model, may take."""
     if asked is not None:
         return service.time_for(asked)
     environment = service.environment
-    return min(max(environment.serve_timeout, environment.documents_seconds), environment.serve_timeout_max)
+    needed = environment.documents_seconds + (environment.documents_llm_timeout if environment.documents_llm_url else 0)
+    return min(max(environment.serve_timeout, needed), environment.serve_timeout_max)
 
 
 async def _answer(

@@ -55,4 +55,5 @@ async def _fetch(service: Service, request: Request, body: FetchBody) -> Any:
     async with call as last:
         served, engine = await service.crawlers.get(body.site)
         call_id = request.scope["state"]["request_id"]
-        return await run_fetch(served, engine, body, call_id=call_id, timeout=timeout, last=last)
+        mine = service.workspace_of(request)
+        return await run_fetch(served, engine, body, call_id=call_id, timeout=timeout, last=last, workspace=mine)

@@ -47,16 +47,16 @@ def health_router(service: Service) -> APIRouter:
     )
     async def health() -> Response:
         """200 when it is ready; 503 from the moment on at which it was told to end."""
-        return json_response(await _health(service), 503 if service.draining else 200)
+        return json_response(_health(service), 503 if service.draining else 200)
 
     return router
 
 
-async def _health(service: Service) -> dict[str, object]:
+def _health(service: Service) -> dict[str, object]:
     return {
         "status": "draining" if service.draining else "ready",
         "mode": "stateless" if service.stateless else "full",
-        "degraded": [{"part": part, "told": told} for part, told in await service.degraded()],
+        "degraded": [{"part": part, "told": told} for part, told in service.degraded()],
         "in_flight": service.admission.taken,
         "waiting": service.admission.waiting,
         "sites": service.crawlers.sites,

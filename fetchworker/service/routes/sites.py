@@ -46,6 +46,7 @@ def _add(router: APIRouter, service: Service, site: str, spider: type[SiteSpider
     async def route(request: Request) -> Response:
         values = await _given(request, operation)
         if request.method == "POST":
+            _check_kept(request)
             return await service.idempotency.once(request, lambda: _serve(service, request, site, operation, values))
         return await _serve(service, request, site, operation, values)
 
@@ -59,10 +60,21 @@ def _add(router: APIRouter, service: Service, site: str, spider: type[SiteSpider
         response_class=Response,
         responses={
             200: {"description": "items", "content": {"application/json": {"schema": item_schema()}, NDJSON: {}}},
-            **failures(),
+            **failures(more=(501,)),
         },
         openapi_extra=described(operation, spider.verb),
     )
+
+
+def _check_kept(request: Request) -> None:
+    """Lines go out as they come and are not kept: nothing could be answered again."""
+    if "idempotency-key" in request.headers and _wants_lines(request):
+        told = f"Idempotency-Key: lines are not kept; ask for application/json, not {NDJSON}, or leave it out"
+        raise ApiError("VALIDATION_ERROR", told, fields=["Idempotency-Key"])
+
+
+def _wants_lines(request: Request) -> bool:
+    return NDJSON in request.headers.get("accept", "")
 
 
 # ── arguments ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,7 +143,7 @@ async def _serve(
     assert served.runtime
     served.check_call(started.call, served.runtime.config)
     items = _items(service, request, site, started, timeout=timeout, held=held)
-    if NDJSON in request.headers.get("accept", ""):
+    if _wants_lines(request):
         return await _streamed(items)
     return await _collected(items)
 
@@ -170,7 +182,18 @@ async def _items(
     call = service.call(request, site=site, operation=name, timeout=timeout, session=held and held.name)
     async with call as last:
         served, engine = await service.crawlers.get(site)
-        async with aclosing(run_operation(served, engine, started, held, seconds=timeout, last=last)) as items:
+        call_id = request.scope["state"]["request_id"]
+        running = run_operation(
+            served,
+            engine,
+            started,
+            held,
+            seconds=timeout,
+            last=last,
+            call_id=call_id,
+            workspace=service.workspace_of(request),
+        )
+        async with aclosing(running) as items:
             async for item in items:
                 yield item
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import ContractError
 from fetchworker.items import Ad, AdvertiserRef, Media
+from fetchworker.reading.dates import compact
 from fetchworker.spiders.ads_transparency import contract, geo, overlay
-from fetchworker.spiders.reading.dates import compact
 from fetchworker.spiders.reading.html import attributes
 from fetchworker.spiders.reading.values import count, dig, instant, link, mapping, sequence, text
 

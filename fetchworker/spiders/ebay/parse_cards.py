@@ -14,12 +14,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import SearchResult
+from fetchworker.reading.dates import day
+from fetchworker.reading.money import Money, amounts
 from fetchworker.spiders.ebay import contract, words
 from fetchworker.spiders.ebay.nodes import each, first, shown
 from fetchworker.spiders.reading import addresses
 from fetchworker.spiders.reading.counts import count, first_count
-from fetchworker.spiders.reading.dates import day
-from fetchworker.spiders.reading.money import Money, amounts
 from fetchworker.spiders.reading.values import link
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Seller
+from fetchworker.reading.dates import utc
+from fetchworker.reading.money import Money, amounts, money
 from fetchworker.spiders.ebay import contract, words
 from fetchworker.spiders.ebay.listing import spans
 from fetchworker.spiders.ebay.nodes import each, first, shown, within
@@ -16,8 +18,6 @@ from fetchworker.spiders.ebay.parse_cards import shipping as shipping_cost
 from fetchworker.spiders.ebay.parse_seller import username_in
 from fetchworker.spiders.reading import addresses, html
 from fetchworker.spiders.reading.counts import first_count
-from fetchworker.spiders.reading.dates import utc
-from fetchworker.spiders.reading.money import Money, amounts, money
 from fetchworker.spiders.reading.values import dig, link, mapping, sequence, text
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Review
+from fetchworker.reading.dates import day, utc
 from fetchworker.spiders.ebay.listing import spans
-from fetchworker.spiders.reading.dates import day, utc
 from fetchworker.spiders.reading.html import squeezed
 from fetchworker.spiders.reading.values import count, dig, ident, link, mapping, sequence, text
 

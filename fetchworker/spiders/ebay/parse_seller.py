@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from fetchworker.items import Profile
+from fetchworker.reading.dates import day
 from fetchworker.spiders.ebay import contract, words
 from fetchworker.spiders.ebay.nodes import each, first, shown
 from fetchworker.spiders.reading import addresses
 from fetchworker.spiders.reading.counts import first_count
-from fetchworker.spiders.reading.dates import day
 from fetchworker.spiders.reading.values import link
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Variant
+from fetchworker.reading.money import Money, amount, money
 from fetchworker.spiders.reading.html import keyed
-from fetchworker.spiders.reading.money import Money, amount, money
 from fetchworker.spiders.reading.values import dig, flag, ident, mapping, sequence, text
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Event, Host, Page, Place
+from fetchworker.reading.dates import day
 from fetchworker.spiders.facebook import ids
 from fetchworker.spiders.facebook.body import entity, walk
-from fetchworker.spiders.reading.dates import day
 from fetchworker.spiders.reading.values import count, dig, flag, ident, instant, link, mapping, sequence, text
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Author, Comment, Media, Post
+from fetchworker.reading.dates import utc
 from fetchworker.spiders.facebook import ids
 from fetchworker.spiders.facebook.feedback import hashtags
-from fetchworker.spiders.reading.dates import utc
 from fetchworker.spiders.reading.values import count, dig, ident, link, mapping, sequence, text
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import Author, Media, Post
+from fetchworker.reading.dates import day, utc
 from fetchworker.spiders.linkedin import contract, parse_comments, parse_post
 from fetchworker.spiders.linkedin.nodes import (
     Element,
@@ -24,7 +25,6 @@ from fetchworker.spiders.linkedin.nodes import (
 )
 from fetchworker.spiders.linkedin.told import author_of, interactions
 from fetchworker.spiders.reading.counts import first_count
-from fetchworker.spiders.reading.dates import day, utc
 from fetchworker.spiders.reading.values import dig, text
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Author, Comment
+from fetchworker.reading.dates import utc
 from fetchworker.spiders.linkedin import contract
 from fetchworker.spiders.linkedin.nodes import Element, Nodes, attribute, prose, shown, unmasked
 from fetchworker.spiders.linkedin.told import author_of, interactions, time_of
 from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import first_count
-from fetchworker.spiders.reading.dates import utc
 from fetchworker.spiders.reading.values import dig, sequence, text
 
 if TYPE_CHECKING:

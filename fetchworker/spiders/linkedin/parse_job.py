@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import CompanyRef, Job
+from fetchworker.reading.dates import day, utc
 from fetchworker.spiders.linkedin import contract, pay, words
 from fetchworker.spiders.linkedin.nodes import (
     Nodes,
@@ -25,7 +26,6 @@ from fetchworker.spiders.linkedin.nodes import (
 )
 from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import first_count
-from fetchworker.spiders.reading.dates import day, utc
 from fetchworker.spiders.reading.values import dig, link, text
 
 if TYPE_CHECKING:

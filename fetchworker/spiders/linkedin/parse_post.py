@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import Author, Post, PostRef
+from fetchworker.reading.dates import utc
 from fetchworker.spiders.linkedin import contract, parse_comments, post_media
 from fetchworker.spiders.linkedin.nodes import (
     Element,
@@ -25,7 +26,6 @@ from fetchworker.spiders.linkedin.nodes import (
 from fetchworker.spiders.linkedin.told import author_of, interactions, time_of
 from fetchworker.spiders.paging import SHELL
 from fetchworker.spiders.reading.counts import count, first_count
-from fetchworker.spiders.reading.dates import utc
 from fetchworker.spiders.reading.values import count as number
 from fetchworker.spiders.reading.values import text
 

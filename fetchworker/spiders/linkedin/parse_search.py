@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.contracts import Call, Page, Parsed
 from fetchworker.errors import ContractError
 from fetchworker.items import CompanyRef, Job, SearchPage
+from fetchworker.reading.dates import day
 from fetchworker.spiders.linkedin import contract, pay
 from fetchworker.spiders.linkedin.nodes import (
     Element,
@@ -24,7 +25,6 @@ from fetchworker.spiders.linkedin.nodes import (
 )
 from fetchworker.spiders.reading import html
 from fetchworker.spiders.reading.counts import count
-from fetchworker.spiders.reading.dates import day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

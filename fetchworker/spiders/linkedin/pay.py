@@ -9,8 +9,9 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.reading import money
 from fetchworker.spiders.linkedin import words
-from fetchworker.spiders.reading import dollars, money
+from fetchworker.spiders.reading import dollars
 from fetchworker.spiders.reading.values import dig, text
 
 if TYPE_CHECKING:

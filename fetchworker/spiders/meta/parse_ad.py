@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Ad, Advertiser, AdvertiserRef, AudienceShare, Media
+from fetchworker.reading.money import CODES, decimal
 from fetchworker.spiders.meta import contract
 from fetchworker.spiders.reading.counts import count as abbreviated
-from fetchworker.spiders.reading.money import CODES, decimal
 from fetchworker.spiders.reading.values import count, dig, flag, ident, instant, link, mapping, sequence, text
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Ad, AdvertiserRef, AudienceShare
+from fetchworker.reading.dates import utc
+from fetchworker.reading.money import CODES, money
 from fetchworker.spiders.meta import contract
-from fetchworker.spiders.reading.dates import utc
-from fetchworker.spiders.reading.money import CODES, money
 from fetchworker.spiders.reading.values import count, dig, ident, mapping, sequence, text
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""What the parsers of several sites need: values, counts, money, dates and JSON out of pages. All pure."""
+"""What the parsers of several sites need: values, counts, currencies and JSON out of pages. All pure."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fetchworker.spiders.reading.money import SHARED
+from fetchworker.reading.money import SHARED
 
 #: what ``$`` (or another sign that countries share) without more means in texts written for a country (Unicode CLDR
 #: 46, symbols of its own locales)

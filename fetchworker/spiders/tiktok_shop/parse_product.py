@@ -26,7 +26,7 @@ from fetchworker.spiders.tiktok_shop.parse_values import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fetchworker.spiders.reading.money import Money
+    from fetchworker.reading.money import Money
     from fetchworker.spiders.tiktok_shop.parse_page import Body
 
 _PROMISED = "product_info.product_base | product_info.product_model"

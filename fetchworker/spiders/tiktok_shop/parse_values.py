@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.spiders.reading import money
+from fetchworker.reading import money
 from fetchworker.spiders.reading.html import parsed
 from fetchworker.spiders.reading.values import count, link, mapping, sequence, text
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fetchworker.items import Variant
-    from fetchworker.spiders.reading.money import Money
+    from fetchworker.reading.money import Money
 
 _MASKED = re.compile(r"[*\s]+\Z")
 _NUMBER = re.compile(r"\d[\d.,'\u2019 \u00a0\u202f]{0,30}\Z")

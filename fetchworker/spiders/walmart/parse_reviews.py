@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.items import Review
-from fetchworker.spiders.reading.dates import month_first, utc
+from fetchworker.reading.dates import month_first, utc
 from fetchworker.spiders.reading.html import text_of
 from fetchworker.spiders.reading.values import count, dig, ident, link, mapping, sequence, text
 from fetchworker.spiders.walmart import contract

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from fetchworker.spiders.reading import money
+from fetchworker.reading import money
 from fetchworker.spiders.reading.values import dig, mapping, text
 
 

@@ -76,7 +76,7 @@ def amounts(text: str | None, *, dollar: str | None = None) -> list[Money]:
     Args:
         text: what a page shows, such as ``EUR 17,72 bis EUR 18,66``.
         dollar: the page's own currency, which a bare ``$``, ``¥`` or ``kr`` means there if it is written so; None
-            when nobody says (:mod:`.dollars`).
+            when nobody says (:mod:`fetchworker.spiders.reading.dollars`).
     """
     return list(_amounts(text or "", dollar))
 

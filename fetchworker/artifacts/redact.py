@@ -1,0 +1,129 @@
+"""Artifacts without credentials (pure).
+
+Masked are: known values (of the session, of the operator, and those that a caller names), headers of credentials and
+cookies, and in texts what stands behind a name that says token, password or the like. Bytes stay what they are
+otherwise, whatever their encoding. Pictures and PDFs are kept as they are: what a page shows, they show.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
+
+from fetchworker.telemetry.redaction import MASK, MIN_SECRET, hide_registered, is_secret_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_NAMES = r"(?:token|csrf|xsrf|nonce|lsd|sess(?:ion)?_?id|sid|auth(?!or)|ticket|api[_-]?key|secret|passw(?:or)?d)"
+# quantifiers are possessive or bounded: the text comes from pages
+_FIELD = rf"""({_NAMES}\\{{0,4}}["']?\s{{0,4}}[:=]\s{{0,4}}\\{{0,4}}["']?)[^\s"'<>&,;\\]{{6,4096}}"""
+_JWT = r"\beyJ[\w-]{8,4096}(?:\.[\w-]{1,4096}){0,4}"
+_SCHEME = r"\b(Basic|Bearer)([ \t]+)[A-Za-z0-9+/=._~-]{8,4096}"
+_HEADERS = r"(?m)^((?:set-)?cookie|(?:proxy-)?authorization)([ \t]*:[ \t]*)[^\r\n]{1,65536}"
+_USERINFO = r"(\b[a-z][a-z0-9+.-]{1,30}://)[^\s/?#@\"'<>]{1,512}@"
+_TAG = r"<(?:input|meta)\b[^>]{0,4096}>"
+_VALUE = r"""\b((?:value|content)\s{0,4}=\s{0,4})("[^"]{1,4096}"|'[^']{1,4096}'|[^\s"'>]{1,4096})"""
+_HIDDEN = re.compile(
+    rf"""(?i)\b(?:name|id)\s{{0,4}}=\s{{0,4}}["']?[\w:.-]{{0,64}}{_NAMES}|\btype\s{{0,4}}=\s{{0,4}}["']?password"""
+)
+_SECRET_HEADER = re.compile(r"(?i)proxy-|token|csrf|xsrf|auth|secret|api-?key|session|cookie")
+_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_SNIFFED = 1024
+
+
+@cache
+def _pattern(source: str) -> re.Pattern[str]:
+    """Compiled at its first use."""
+    return re.compile(source, re.IGNORECASE)
+
+
+def redacted(kind: str, content: bytes, secrets: Iterable[str] = ()) -> bytes:
+    """An artifact's bytes without what is secret in them.
+
+    Args:
+        kind: what it is.
+        content: its bytes.
+        secrets: values that are masked wherever they stand in text.
+    """
+    if kind in ("har", "trace"):
+        from fetchworker.artifacts import recordings  # noqa: PLC0415  # they are rare
+
+        return recordings.har(content, secrets) if kind == "har" else recordings.trace(content, secrets)
+    return page(content, secrets) if kind == "html" else content
+
+
+def page(content: bytes, secrets: Iterable[str] = ()) -> bytes:
+    """The bytes of a text of any encoding; what is no text stays as it is."""
+    encoding = _BOMS.get(content[:2])
+    if encoding is not None:
+        return content[:2] + text(content[2:].decode(encoding, "replace"), secrets).encode(encoding, "replace")
+    if b"\x00" in content[:_SNIFFED]:
+        return content
+    # one character a byte: what is no ASCII stays as it is
+    known = [spelling.encode().decode("latin-1") for spelling in _spelt(secrets)]
+    return text(_without(content.decode("latin-1"), known)).encode("latin-1")
+
+
+def text(content: str, secrets: Iterable[str] = ()) -> str:
+    """A text without values that are known, and without those whose names say what they are."""
+    content = hide_registered(_without(content, _spelt(secrets)))
+    content = _pattern(_TAG).sub(_tag, content)
+    content = _pattern(_FIELD).sub(rf"\1{MASK}", content)
+    content = _pattern(_JWT).sub(MASK, content)
+    content = _pattern(_SCHEME).sub(rf"\1\2{MASK}", content)
+    content = _pattern(_HEADERS).sub(rf"\1\2{MASK}", content)
+    return _pattern(_USERINFO).sub(rf"\1{MASK}@", content) if "@" in content else content
+
+
+def headers(lines: Iterable[tuple[str, str]], secrets: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """Header lines of a request or an answer; of cookies the names are kept."""
+    known = list(secrets)
+    return [(name, _header(name, value, known)) for name, value in lines]
+
+
+def _header(name: str, value: str, secrets: list[str]) -> str:
+    lower = name.lower()
+    if lower == "cookie":
+        return "; ".join(_cookie(part) for part in value.split(";"))
+    if lower == "set-cookie":
+        first, semicolon, rest = value.partition(";")
+        return _cookie(first) + semicolon + rest
+    return MASK if hides(lower) else text(value, secrets)
+
+
+def hides(name: str) -> bool:
+    """Whether a header or a field of this name is masked."""
+    return is_secret_name(name) or _SECRET_HEADER.search(name) is not None
+
+
+def _cookie(pair: str) -> str:
+    name, equals, _ = pair.strip().partition("=")
+    return f"{name}={MASK}" if equals else MASK
+
+
+def _without(content: str, spelt: Iterable[str]) -> str:
+    for spelling in spelt:
+        content = content.replace(spelling, MASK)
+    return content
+
+
+def _spelt(secrets: Iterable[str]) -> list[str]:
+    """Values in all their spellings, the longest first: one may be a part of another."""
+    return sorted({spelling for secret in secrets for spelling in _spellings(secret)}, key=len, reverse=True)
+
+
+def _spellings(secret: str) -> Iterable[str]:
+    if len(secret) < MIN_SECRET:
+        return ()
+    spelt = (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], html.escape(secret))
+    return {spelling for spelling in spelt if len(spelling) >= MIN_SECRET}
+
+
+def _tag(match: re.Match[str]) -> str:
+    tag = match.group()
+    return _pattern(_VALUE).sub(rf'\1"{MASK}"', tag) if _HIDDEN.search(tag) else tag

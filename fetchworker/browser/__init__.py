@@ -1,0 +1,11 @@
+"""Pages that need a browser: one Chromium per process, behind the filtering proxy (extra ``browser``; docs/browser.md).
+
+Nothing of Playwright is imported before the first page.
+"""
+
+from fetchworker.browser.context import BrowserContext, run_of
+from fetchworker.browser.engine import BrowserEngine
+from fetchworker.pagemethod import PageMethod
+from fetchworker.browser.options import ClientHints, ContextSpec, EngineOptions
+
+__all__ = ["BrowserContext", "BrowserEngine", "ClientHints", "ContextSpec", "EngineOptions", "PageMethod", "run_of"]

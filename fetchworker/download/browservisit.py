@@ -1,0 +1,277 @@
+"""One page in the browser: the navigation, what the spider does with the page, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.http import Headers, TextResponse
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.misc import load_object
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
+
+from fetchworker.browser.faults import is_playwright_error, refusal_of, translated
+from fetchworker.egress import REASONS
+from fetchworker.errors import (
+    BrowserError,
+    PageDeniedError,
+    PageFailedError,
+    PageSizeError,
+    ProxyAuthError,
+    ProxyFailedError,
+)
+from fetchworker.pagemethod import apply, methods_of
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.http import Response
+
+    from fetchworker.browser import BrowserContext
+    from fetchworker.download.browserplan import Plan
+
+#: headers of the wire, which say nothing true of what a page has become
+_OF_WIRE = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
+_REASON = "x-fetchworker-reason"
+_EMPTY = frozenset({204, 205})  # a browser stays where it is
+_NAVIGATING = "the page is navigating"
+_HOST = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)", re.IGNORECASE)
+#: seconds until a download has begun, once a navigation has ended as one
+_DOWNLOAD = 10.0
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a page's events have told: the last request of its navigation, its answer, and a download."""
+
+    url: str = ""
+    answer: Any = None
+    download: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Visit:
+    """Loads a page for a request.
+
+    Args:
+        request: Scrapy's.
+        plan: how it goes out.
+        spider: whose methods may be named as handlers of events.
+        maxsize: bytes that the answer may have; 0 for any.
+        abort: the function of PLAYWRIGHT_ABORT_REQUEST, None where there is none.
+        navigation_timeout: milliseconds for a navigation, None for the visit's own deadline.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        plan: Plan,
+        spider: Spider | None,
+        *,
+        maxsize: int,
+        abort: Any = None,
+        navigation_timeout: float | None = None,
+    ) -> None:
+        self._request, self._plan, self._spider = request, plan, spider
+        self._maxsize, self._abort = maxsize, abort
+        self._navigation_timeout = navigation_timeout
+        self._methods = methods_of(request.meta.get("playwright_page_methods"))
+
+    async def load(self, page: Any, context: BrowserContext) -> Response:
+        """Go to the page and read it.
+
+        Raises:
+            BrowserError: by its layer.
+            ProxyAuthError: the session's proxy refused its credentials.
+            ProxyFailedError: it did not open the way.
+        """
+        seen = Seen()
+        await self._prepare(page, seen)
+        page.set_default_navigation_timeout(self._navigation_timeout or 0)
+        found = await self._goto(page, context, seen)
+        if found is None and seen.download.done():
+            return await self._downloaded(seen)
+        try:
+            if found is not None and found.status in _EMPTY:
+                return await self._response(page, found, b"", "utf-8")
+            await apply(page, self._methods)
+            body, encoding = await self._content(page, found)
+        except BrowserError:
+            raise
+        except Exception as exc:
+            raise (translated(exc) or exc) from exc
+        return await self._response(page, found, body, encoding)
+
+    async def _prepare(self, page: Any, seen: Seen) -> None:
+        def requested(request: Any) -> None:
+            if request.is_navigation_request() and request.frame == page.main_frame:
+                seen.url = request.url
+
+        def answered(response: Any) -> None:
+            if response.request.is_navigation_request() and response.frame == page.main_frame:
+                seen.answer = response
+
+        def downloads(download: Any) -> None:
+            if not seen.download.done():
+                seen.download.set_result(download)
+
+        page.on("request", requested)
+        page.on("response", answered)
+        page.on("download", downloads)
+        for event, handler in (self._request.meta.get("playwright_page_event_handlers") or {}).items():
+            page.on(event, getattr(self._spider, handler) if isinstance(handler, str) else handler)
+        if self._abort is not None:
+            await page.route("**/*", self._routed)
+        elif not self._plan.plain:
+            await page.route("**/*", self._first, times=1)
+        initial = self._request.meta.get("playwright_page_init_callback")
+        if initial:
+            await load_object(initial)(page, self._request)
+
+    async def _routed(self, route: Any, request: Any) -> None:
+        wanted = self._abort(request)
+        if await wanted if inspect.isawaitable(wanted) else wanted:
+            await route.abort()
+        elif request.is_navigation_request() and not self._plan.plain and request.url == self._request.url:
+            await self._first(route, request)
+        else:
+            await route.continue_()
+
+    async def _first(self, route: Any, request: Any) -> None:
+        """Send the first request as it is meant: with its method, body and headers."""
+        plan, changed = self._plan, {}
+        if plan.headers:
+            changed["headers"] = {**await request.all_headers(), **plan.headers}
+        if plan.method != "GET":
+            changed["method"] = plan.method
+        if plan.body:
+            changed["post_data"] = plan.body
+        await route.continue_(**changed)
+
+    async def _goto(self, page: Any, context: BrowserContext, seen: Seen) -> Any:
+        wanted = dict(self._request.meta.get("playwright_page_goto_kwargs") or {})
+        wanted.pop("url", None)
+        if self._plan.referer:
+            wanted.setdefault("referer", self._plan.referer)
+        try:
+            found = await page.goto(self._request.url, **wanted)
+        except Exception as exc:
+            if not is_playwright_error(exc):
+                raise
+            if seen.answer is not None and seen.answer.status in _EMPTY:
+                return seen.answer
+            if await self._is_download(exc, seen):
+                return None
+            raise self._failure(exc, context, seen) from exc
+        if found is not None and _REASON in found.headers:
+            self._check_refusal(found.url, context)
+        return found
+
+    async def _is_download(self, error: Exception, seen: Seen) -> bool:
+        if "Download is starting" not in str(error) and "ERR_ABORTED" not in str(error):
+            return False
+        await asyncio.wait((seen.download,), timeout=_DOWNLOAD)
+        return seen.download.done()
+
+    def _failure(self, error: Exception, context: BrowserContext, seen: Seen) -> Exception:
+        self._check_refusal(seen.url or self._request.url, context)
+        return translated(error, layer="navigation") or error
+
+    def _check_refusal(self, url: str, context: BrowserContext) -> None:
+        """Tell a failure by what the filtering proxy has said about it."""
+        host = _HOST.match(url)
+        refusal = refusal_of(host[1], context.run.refusals) if host else None
+        if refusal is None:
+            return
+        reason, target = refusal.reason, refusal.target
+        if reason in REASONS:
+            found_by = refusal.layer or "url"
+            raise PageDeniedError(f"{target} may not be reached ({REASONS[reason]})", found_by=found_by, reason=reason)
+        if reason == "upstream_auth":
+            raise ProxyAuthError(
+                "the proxy refused the credentials: correct its entry in the proxy list", outcome="proxy_auth"
+            )
+        if reason.startswith("upstream"):
+            raise ProxyFailedError(f"the proxy did not open the way to {target} ({reason})", outcome="proxy_refused")
+        if reason == "byte_cap":
+            raise PageSizeError("size", "the page, with what belongs to it, has more bytes than it may have")
+        raise PageFailedError("navigation", f"{target} cannot be reached ({reason})", reason=reason)
+
+    async def _content(self, page: Any, found: Any) -> tuple[bytes, str]:
+        try:
+            text = await page.content()
+        except Exception as exc:
+            if _NAVIGATING not in str(exc):
+                raise
+            await page.wait_for_load_state("domcontentloaded")
+            text = await page.content()
+        return _encoded(text, found.headers.get("content-type", "") if found is not None else "")
+
+    async def _response(self, page: Any, found: Any, body: bytes, encoding: str) -> Response:
+        self._check_size(len(body))
+        headers = Headers()
+        if found is not None:
+            await self._note(found)
+            headers = await _headers(found)
+        url = found.url if found is not None and found.status in _EMPTY else page.url
+        made = responsetypes.from_args(headers=headers, url=url, body=body)
+        status = found.status if found is not None else 200
+        named = {"encoding": encoding} if issubclass(made, TextResponse) else {}
+        return made(url=url, status=status, headers=headers, body=body, flags=["playwright"], **named)
+
+    async def _downloaded(self, seen: Seen) -> Response:
+        download = seen.download.result()
+        failed = await download.failure()
+        if failed:
+            raise PageFailedError("navigation", f"the download failed: {failed}")
+        path = Path(await download.path())
+        self._check_size(await asyncio.to_thread(lambda: path.stat().st_size))
+        body = await asyncio.to_thread(path.read_bytes)
+        self._request.meta["playwright_suggested_filename"] = download.suggested_filename
+        headers = await _headers(seen.answer) if seen.answer is not None else Headers()
+        made = responsetypes.from_args(headers=headers, url=download.url, body=body)
+        status = seen.answer.status if seen.answer is not None else 200
+        return made(url=download.url, status=status, headers=headers, body=body, flags=["playwright"])
+
+    def _check_size(self, size: int) -> None:
+        if self._maxsize and size > self._maxsize:
+            told = f"the page has {size} bytes, more than DOWNLOAD_MAXSIZE ({self._maxsize})"
+            raise PageSizeError("size", told)
+
+    async def _note(self, found: Any) -> None:
+        """Tell what the browser has followed, as Scrapy's own redirects would."""
+        urls, reasons, before = [], [], found.request.redirected_from
+        while before is not None:
+            answer = await before.response()
+            urls.append(before.url)
+            reasons.append(answer.status if answer is not None else None)
+            before = before.redirected_from
+        meta = self._request.meta
+        if urls:
+            meta["redirect_times"] = len(urls)
+            meta["redirect_urls"], meta["redirect_reasons"] = urls[::-1], reasons[::-1]
+        meta["playwright_security_details"] = await found.security_details()
+
+
+async def _headers(found: Any) -> Headers:
+    pairs = [(pair["name"], pair["value"]) for pair in await found.headers_array()]
+    headers = Headers()
+    for name, value in pairs:
+        if not name.startswith(":"):
+            headers.appendlist(name, value)
+    for name in _OF_WIRE:
+        headers.pop(name, None)
+    return headers
+
+
+def _encoded(text: str, content_type: str) -> tuple[bytes, str]:
+    """A page's text as bytes, in the encoding that it says it is in."""
+    for encoding in (http_content_type_encoding(content_type), html_body_declared_encoding(text), "utf-8"):
+        try:
+            if encoding:
+                return text.encode(encoding), encoding
+        except (LookupError, UnicodeEncodeError):
+            continue
+    return text.encode("utf-8", "replace"), "utf-8"

@@ -1,0 +1,1 @@
+"""Amounts of money and days in texts, for sites and documents alike (pure)."""

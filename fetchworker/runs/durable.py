@@ -1,0 +1,173 @@
+"""The durable workflow of a run, on DBOS (3.4, seen 2026-11): look, wait, look again, whatever happens to the process.
+
+The tables of runs hold all that is known; what DBOS keeps beside them is that a run is to be watched, and until when it
+waits. So each step may be done twice, and a workflow that is lost can be begun anew.
+
+DBOS is one for a process: so is the engine that uses it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dbos import DBOS, DBOSConfig, Serializer, SetWorkflowID
+from dbos._logger import dbos_logger
+
+from fetchworker.errors import ConfigError
+from fetchworker.tasks import end
+
+if TYPE_CHECKING:
+    from fetchworker.db.place import Place
+    from fetchworker.runs.watcher import Look
+
+logger = logging.getLogger(__name__)
+#: DBOS takes up the workflows of its own version alone: change it only where workflows of before cannot go on
+VERSION = "runs-1"
+#: one engine of a database at a time has this name, so that it takes up what the one before it has left
+EXECUTOR = "fetchworker-runs"
+#: threads in which DBOS talks to its database, and which asyncio.to_thread has while it runs
+_THREADS = 16
+_WAKE = "wake"
+
+
+class Looking(Protocol):
+    """Who looks at a run for its workflow."""
+
+    async def look(self, run_id: str) -> Look:
+        """Look once; raises nothing."""
+
+
+class Json(Serializer):
+    """JSON instead of DBOS's pickle, which would run what somebody has written into the database."""
+
+    def serialize(self, data: Any) -> str:
+        """As text; what JSON has no word for is told by its repr."""
+        return json.dumps(data, default=repr)
+
+    def deserialize(self, serialized_data: str) -> Any:
+        """From text."""
+        return json.loads(serialized_data)
+
+    def name(self) -> str:
+        """Stands in the database beside each value."""
+        return "fetchworker_json"
+
+
+class Workflows:
+    """The workflows of a database in this process.
+
+    Args:
+        place: the database of runs: PostgreSQL is used for both, an SQLite file has another one beside it.
+        looking: looks at runs.
+    """
+
+    _current: Workflows | None = None
+
+    def __init__(self, place: Place, looking: Looking) -> None:
+        self._place = place
+        self._looking = looking
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._woken: set[str] = set()
+
+    def launch(self) -> None:
+        """Take up what is there, on the loop that runs; blocks it for some tenths of a second.
+
+        Raises:
+            ConfigError: this process has an engine already.
+        """
+        if Workflows._current is not None:
+            raise ConfigError("this process watches runs already: one engine of runs is all that it may have")
+        Workflows._current = self
+        # our own handlers and redaction are the root's
+        dbos_logger.handlers.clear()
+        dbos_logger.addHandler(logging.NullHandler())
+        dbos_logger.propagate = True
+        DBOS(config=_config(self._place))
+        DBOS.launch()
+
+    async def close(self) -> None:
+        """Stop watching; what was to be watched is taken up by the next launch."""
+        await end(*self._tasks.values())
+        await asyncio.to_thread(DBOS.destroy)
+        Workflows._current = None
+        # DBOS has put its own, which has ended, in the place of the loop's
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+
+    def watched(self, run_id: str) -> bool:
+        """Whether a workflow of this process watches a run."""
+        return run_id in self._tasks
+
+    async def begin(self, run_id: str, workflow_id: str) -> None:
+        """Watch a run, unless the workflow of this id does or has."""
+        with SetWorkflowID(workflow_id):
+            await DBOS.start_workflow_async(watch, run_id, workflow_id)
+
+    async def is_over(self, workflow_id: str) -> bool:
+        """Whether a workflow has come to an end."""
+        status = await DBOS.get_workflow_status_async(workflow_id)
+        return status is not None and status.status not in ("PENDING", "ENQUEUED", "DELAYED")
+
+    async def wake(self, run_id: str, workflow_id: str) -> None:
+        """Have a run looked at now; calls before it is looked at count as one."""
+        if run_id in self._tasks and run_id not in self._woken:
+            self._woken.add(run_id)
+            await DBOS.send_async(workflow_id, "now", topic=_WAKE)
+
+    async def watch(self, run_id: str) -> None:
+        """Watch a run to its end."""
+        task = asyncio.current_task()
+        assert task is not None
+        if run_id in self._tasks:
+            return  # another workflow of the run does
+        self._tasks[run_id] = task
+        try:
+            while (wait := await step(run_id)) is not None:
+                await DBOS.recv_async(_WAKE, timeout_seconds=wait)
+        finally:
+            self._tasks.pop(run_id, None)
+            self._woken.discard(run_id)
+
+    async def look(self, run_id: str) -> float | None:
+        """Look once; seconds until the next time, None when there is none."""
+        self._woken.discard(run_id)
+        found = await self._looking.look(run_id)
+        return None if found.done else found.wait
+
+    @classmethod
+    def current(cls) -> Workflows:
+        """Those of this process."""
+        assert cls._current is not None
+        return cls._current
+
+
+@DBOS.workflow(name="fetchworker.run", max_recovery_attempts=None)
+async def watch(run_id: str, workflow_id: str) -> None:  # noqa: ARG001  # told in DBOS's own lists
+    """The workflow."""
+    await Workflows.current().watch(run_id)
+
+
+@DBOS.step(name="fetchworker.look")
+async def step(run_id: str) -> float | None:
+    """Its step."""
+    return await Workflows.current().look(run_id)
+
+
+def _config(place: Place) -> DBOSConfig:
+    if place.path is not None:
+        url = f"sqlite:///{place.path.with_name(place.path.name + '.dbos')}"
+    else:
+        url = place.url.get_secret_value().replace("postgres://", "postgresql://", 1)
+    return {
+        "name": "fetchworker",
+        "system_database_url": url,
+        "application_version": VERSION,
+        "executor_id": EXECUTOR,
+        "max_executor_threads": _THREADS,
+        "log_level": "WARNING",
+        "enable_otlp": False,
+        "serializer": Json(),
+    }

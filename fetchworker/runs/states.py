@@ -1,0 +1,108 @@
+"""What the state of a job follows from, and what that of a run (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from fetchworker.platforms.base import JobState
+from fetchworker.runs.models import ENDED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fetchworker.platforms.base import JobStatus
+
+#: exit cause of a job → its state; every other cause is a failure
+_STATES = {"ok": "succeeded", "degraded": "partial", "timed_out": "timed_out", "aborted": "aborted"}
+#: causes that a process which we have told to end may show
+_STOPPED = frozenset({"aborted", "killed", "failed", "timed_out"})
+#: reasons that a run tells of its jobs at most
+_MOST_REASONS = 20
+
+Verdict = Literal["wait", "running", "ended", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a job ended. ``state`` is one of those of models.ENDED."""
+
+    state: str
+    exit_cause: str
+    reasons: tuple[str, ...] = ()
+
+
+def ended_as(cause: str, reasons: Sequence[str], stop_why: str | None) -> Ended:
+    """How a job ended whose process ended with ``cause`` after it was told to stop for ``stop_why`` (or was not)."""
+    if stop_why == "deadline" and cause in _STOPPED:
+        told = "it ran at the end of the time that the run had; it was ended"
+        return Ended("timed_out", "timed_out", (told, *reasons))
+    if stop_why == "abort" and cause in _STOPPED:
+        return Ended("aborted", "aborted", tuple(reasons))
+    return Ended(_STATES.get(cause, "failed"), cause, tuple(reasons))
+
+
+def judged(status: JobStatus | None, *, silent_for: float | None, lease: float) -> Verdict:
+    """What to make of what a node says of an attempt.
+
+    Args:
+        status: what it says; None: it does not answer.
+        silent_for: seconds for which it has not answered, None while it does.
+        lease: seconds that it may be silent.
+    """
+    if status is None:
+        return "lost" if silent_for is not None and silent_for >= lease else "wait"
+    if status.state is JobState.ENDED:
+        return "ended"
+    if status.state is JobState.UNKNOWN:
+        return "lost"
+    return "running" if status.state is JobState.RUNNING else "wait"
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd:
+    """What a run's end follows from."""
+
+    number: int
+    state: str
+    exit_cause: str | None
+    reasons: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RollUp:
+    """How a run ended."""
+
+    state: str
+    exit_causes: dict[str, int]
+    reasons: list[str]
+
+
+def rolled_up(jobs: Sequence[JobEnd]) -> RollUp:
+    """How a run ended whose jobs have all ended.
+
+    It is ``aborted`` when a job was, and no job is lost, whose process may run still. Otherwise jobs that ended alike
+    give it their state; where some have brought what they should and others have not, it is ``partial``; where none
+    has, ``failed``.
+    """
+    assert all(job.state in ENDED for job in jobs)
+    causes = Counter(job.exit_cause or "ok" for job in jobs)
+    states = {job.state for job in jobs}
+    if "aborted" in states and not causes["lost"]:
+        state = "aborted"
+    elif len(states) == 1:
+        state = states.pop()
+    else:
+        state = "partial" if states & {"succeeded", "partial"} else "failed"
+    return RollUp(state, dict(sorted(causes.items())), _reasons(jobs, causes))
+
+
+def _reasons(jobs: Sequence[JobEnd], causes: Counter[str]) -> list[str]:
+    bad = [job for job in jobs if job.state != "succeeded"]
+    if not bad:
+        return []
+    counts = ", ".join(f"{count} {cause}" for cause, count in sorted(causes.items()))
+    told = [f"job {job.number}: {job.exit_cause}{': ' if job.reasons else ''}{'; '.join(job.reasons)}" for job in bad]
+    more = [f"and {len(told) - _MOST_REASONS} more"] if len(told) > _MOST_REASONS else []
+    return [f"{len(jobs)} jobs: {counts}" if len(jobs) > 1 else f"1 job: {counts}", *told[:_MOST_REASONS], *more]

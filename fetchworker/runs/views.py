@@ -1,0 +1,65 @@
+"""From rows of the tables to what is told of them (pure)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, select
+
+from fetchworker.db.runtables import scrape_attempts, scrape_jobs
+from fetchworker.runs.models import ENDED, EventView, JobView, RejectView, Row, RunOptions, RunView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Row as Found
+
+_A, _J = scrape_attempts.c, scrape_jobs.c
+#: jobs with what is known of their latest attempts
+JOBS = (
+    select(scrape_jobs, _A.node, _A.exit_code, _A.signal, _A.peak_rss, _A.attempt_id)
+    .join_from(scrape_jobs, scrape_attempts, and_(_A.job_id == _J.job_id, _A.number == _J.attempt))
+    .order_by(_J.number)
+)
+
+
+def run_view(run: Found[Any], jobs: Sequence[Found[Any]] | None = None) -> RunView:
+    """A run, with its jobs or without."""
+    same = (
+        *("run_id", "workspace_id", "conversation_id", "skill_id", "state", "reasons", "exit_causes", "jobs"),
+        *("items", "rejects", "generation", "version", "created_at", "started_at", "deadline_at", "ended_at"),
+    )
+    told = {name: getattr(run, name) for name in same}
+    aborting = run.abort_at is not None and run.state not in ENDED
+    return RunView(**told, aborting=aborting, job_list=None if jobs is None else [_job_view(job) for job in jobs])
+
+
+def _job_view(job: Found[Any]) -> JobView:
+    same = (
+        *("job_id", "number", "actor", "input", "state", "exit_cause", "reasons", "attempt", "node", "exit_code"),
+        *("signal", "peak_rss", "items", "rejects", "created_at", "started_at", "ended_at"),
+    )
+    options = RunOptions(
+        memory_mb=job.memory_mb, timeout_sec=job.timeout_sec, priority=job.priority, node_tags=list(job.tags)
+    )
+    return JobView(**{name: getattr(job, name) for name in same}, options=options)
+
+
+def event_view(event: Found[Any]) -> EventView:
+    """An event."""
+    names = ("seq", "at", "type", "job_id", "attempt", "state_from", "state_to", "detail")
+    return EventView(**{name: getattr(event, name) for name in names})
+
+
+def reject_view(line: Found[Any]) -> RejectView:
+    """A refused line; bytes that are no text are shown as such."""
+    names = ("job_id", "attempt_id", "line_offset", "line_bytes", "reason")
+    return RejectView(
+        **{name: getattr(line, name) for name in names}, line=line.line.decode("utf-8", "backslashreplace")
+    )
+
+
+def row_view(row: Found[Any]) -> Row:
+    """A row of a data set."""
+    names = ("run_id", "seq", "item_id", "job_id", "workspace_id", "conversation_id", "skill_id", "item")
+    return Row.model_construct(**{name: getattr(row, name) for name in names})

@@ -1,0 +1,1 @@
+"""What makes scrapyd a node of ours; see docs/scrapyd.md."""

@@ -1,0 +1,53 @@
+"""What is left of a browser when its owner is killed: no process, and no folder after the next start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from fetchworker.browser.place import sweep
+
+from .conftest import gone, processes_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+OWNER = """
+import asyncio, json, sys
+from fetchworker.browser import BrowserEngine, ContextSpec, EngineOptions
+
+async def main():
+    engine = await BrowserEngine.of(EngineOptions(program=sys.argv[1]))
+    async with engine.context(ContextSpec()) as context, context.page() as page:
+        await page.set_content("<script>for (;;);</script>") if sys.argv[2] == "busy" else None
+        print(json.dumps([engine.pid, engine._driver.pid, str(engine._place.path)]), flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def owner(shell):
+    process = subprocess.Popen([sys.executable, "-c", OWNER, shell, "idle"], stdout=subprocess.PIPE)
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_kill_9_of_us(owner, stopped, tmp_path):
+    pid, driver, folder = json.loads(owner.stdout.readline())
+    if stopped:  # a driver that can do nothing more for its browser
+        os.kill(driver, signal.SIGSTOP)
+    os.kill(owner.pid, signal.SIGKILL)
+    owner.wait()
+    await gone(pid, driver)
+    assert processes_of(pid) == []
+    sweep()
+    assert not os.path.exists(folder)
