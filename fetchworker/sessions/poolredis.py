@@ -19,7 +19,7 @@ from fetchworker.redis import Gatherer, script
 from fetchworker.sessions.keys import check_session_id
 from fetchworker.sessions.pool import AFFINITY, WAITING, WORKER_SPAN, Counts, Lease, PoolTerms, Taken, conflict
 from fetchworker.sessions.poolkeys import check_jar, head_key, is_jar, jar_of, lock_key, lock_keys, new_id
-from fetchworker.sessions.poolstanding import Row, standing, text_of, unreadable
+from fetchworker.sessions.poolstanding import row_of, standing, text_of, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -240,7 +240,7 @@ class RedisPool:
             for kind in ("rest", "away", "born"):  # born last: what has gone meanwhile is not there
                 pipeline.zscore(f"{self.head}:{kind}:{jar}", one)
         found = await pipeline.execute(raise_on_error=False) if ids else []
-        told = [standing(one, jar, now, Row(*found[at * 5 : at * 5 + 5])) for at, one in enumerate(ids)]
+        told = [standing(one, jar, now, row_of(found[at * 5 : at * 5 + 5])) for at, one in enumerate(ids)]
         return strange + [one for one in told if one is not None]
 
     async def totals(self) -> dict[str, int]:

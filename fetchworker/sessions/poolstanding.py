@@ -8,6 +8,7 @@ from fetchworker.sessions.pool import Standing
 from fetchworker.sessions.poolrules import START
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Literal
 
 #: of a whole number at most
@@ -23,6 +24,12 @@ class Row(NamedTuple):
     rests: float | None
     away: float | None
     born: float | None
+
+
+def row_of(found: Sequence[Any]) -> Row:
+    """Of replies; a score that was asked of another type's key is none."""
+    fields, *scores = found
+    return Row(fields, *(None if isinstance(score, Exception) else score for score in scores))
 
 
 def standing(id_: str, jar: str, now: int, row: Row) -> Standing | None:

@@ -27,7 +27,12 @@ _SOON, _LATE = 0.02, 0.25
 
 
 class Turnstile:
-    """One line of those who wait. ``waiting`` says how many stand in it."""
+    """One line of those who wait.
+
+    Attributes:
+        waiting: how many stand in it.
+        turn: the last one of the line of all processes that was heard of.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.waiting = 0
@@ -35,7 +40,7 @@ class Turnstile:
         self._freed = asyncio.Event()
         self._clock = clock
         self._served = -float("inf")
-        self._turn: int | None = None
+        self.turn: int | None = None
 
     def freed(self) -> None:
         """Something was given back here."""
@@ -71,9 +76,9 @@ class Turnstile:
                 while still():
                     self._freed.clear()
                     taken = await ask(self._clock() - began)
-                    if taken.lease is not None or halted() or taken.turn != self._turn:
+                    if taken.lease is not None or halted() or taken.turn != self.turn:
                         self._served = self._clock()
-                        self._turn = None if taken.lease is not None else taken.turn
+                        self.turn = None if taken.lease is not None else taken.turn
                     if taken.lease is not None:
                         return taken
                     since = max(joined, self._served) if patient else began

@@ -97,7 +97,7 @@ local function look_through()
   for _, id in ipairs(ids) do
     local somewhere = redis.call('ZSCORE', LEASES, id)
     for _, key in ipairs({idle(jar), rest(jar), away(jar)}) do somewhere = somewhere or redis.call('ZSCORE', key, id) end
-    local known = (not somewhere or not jar_in(id)) and facts(id) or {jar = jar}
+    local known = (not somewhere or jar_in(id) ~= jar) and facts(id) or {jar = jar}
     if known.jar ~= jar then
       discard(id, jar, dropped)
       found = found + 1
