@@ -139,11 +139,11 @@ def _told(site: str, wanted: Any, *, as_json: bool) -> int:
     done = "warmed" if wanted.visits else "unchanged" if wanted.names else "made"
     if as_json:
         names = {"warmed": []} | {done: wanted.done} | ({"made_anew": wanted.anew} if wanted.anew else {})
+        names |= {"not_made": wanted.unmade} if wanted.unmade else {}
         print(json.dumps({"site": site, **names, "failed": failed, "missing": wanted.missing}))
     else:
-        what = (
-            [f"{len(wanted.done)} {done.replace('warmed', 'warmed up')}{why}"] if wanted.done or not wanted.anew else []
-        )
+        whole = f"{len(wanted.done)} {done.replace('warmed', 'warmed up')}{why}"
+        what = [whole] if wanted.done or not wanted.anew else []
         what += [f"{len(wanted.anew)} made anew (nobody could read the record)"] if wanted.anew else []
         what += [f"{wanted.unmade} not made"] if wanted.unmade else []
         what += [f"{len(wanted.failed)} failed"] if wanted.failed and not wanted.unmade else []

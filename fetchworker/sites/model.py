@@ -126,7 +126,7 @@ class SiteConfig(Section):
             raise ValueError("budget.on_exceeded down_tier with proxy none has no tier to go down to; write stop")
         if self.accept_language == "exit" and self.proxy == "none":
             raise ValueError(
-                "accept_language exit with proxy none has no exit whose country it could be; write a value"
+                "accept_language exit with proxy none has no exit to take it from; write a value"
             )
         return self
 

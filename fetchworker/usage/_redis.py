@@ -113,7 +113,7 @@ def _translated() -> Iterator[None]:
         if "WRONGTYPE" not in str(exc):
             raise RedisUnavailableError(f"Redis refuses to keep the usage: {exc}".partition("\n")[0]) from exc
         raise RedisUnavailableError(
-            "a key of the usage in Redis ({<site>:usage}:…) is of another type, so that nothing can be counted or read: "
+            "a key of the usage in Redis ({<site>:usage}:…) is of another type, so that nothing can be counted: "
             f"delete it ({str(exc).partition(chr(10))[0]})"
         ) from exc
     except (RedisError, RedisClusterException, OSError, ConfigError) as exc:  # asyncio's TimeoutError is an OSError
