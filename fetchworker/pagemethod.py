@@ -10,6 +10,9 @@ from fetchworker.errors import BrowserError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+#: the key of a page method in a queue
+_MARK = "fw_page_method"
+
 
 class PageMethod:
     """A call of a method of Playwright's ``Page``, or of a function that takes the page first.
@@ -47,6 +50,32 @@ def methods_of(value: Any) -> list[Any]:
             told = f"playwright_page_methods[{place}] is a {type(thing).__name__}: use fetchworker.browser.PageMethod"
             raise BrowserError("action", told, place=place)
     return found
+
+
+def written(value: Any) -> Any:
+    """Page methods as plain values, for a queue; what is none stays as it is, for the queue to refuse."""
+    if isinstance(value, dict):
+        return {name: _written(each) for name, each in value.items()}
+    return [_written(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def read(value: Any) -> Any:
+    """What :func:`written` wrote."""
+    if isinstance(value, dict) and _MARK not in value:
+        return {name: _read(each) for name, each in value.items()}
+    return [_read(each) for each in value] if isinstance(value, list) else value
+
+
+def _written(each: Any) -> Any:
+    return {_MARK: [each.method, list(each.args), dict(each.kwargs)]} if is_method(each) else each
+
+
+def _read(each: Any) -> Any:
+    found = each.get(_MARK) if isinstance(each, dict) else None
+    if not (isinstance(found, list) and [type(part) for part in found] == [str, list, dict]):
+        return each
+    method, arguments, named = found
+    return PageMethod(method, *arguments, **named)
 
 
 async def apply(page: Any, methods: Iterable[Any]) -> None:

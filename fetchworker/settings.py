@@ -118,4 +118,8 @@ EXTENSIONS = {
 }
 EXTENSIONS_BASE: dict[str, int] = {}
 LOG_LEVEL = "INFO"
-ADDONS = {"fetchworker.telemetry.scrapylog.LoggingAddon": 0}
+ADDONS = {
+    "fetchworker.telemetry.scrapylog.LoggingAddon": 0,
+    # spiders that were written for scrapy-playwright name its handler
+    "fetchworker.download.foreign.ForeignHandlers": 10,
+}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fetchworker.actions import models as m
 
     #: keeps an artifact (kind, bytes or file, media type) and gives its id
-    Keep = Callable[[str, bytes | Path, str], Awaitable[str]]
+    Keep = Callable[[Any, bytes | Path, str], Awaitable[str]]
 
 #: header of an answer that is the filtering proxy's own
 REFUSED = "x-fetchworker-reason"

@@ -188,8 +188,14 @@ class ArtifactStore:
         Raises:
             StorageError: as above.
         """
-        found = await self._index.page(filters or Filters(), before=before, limit=limit)
-        return [artifact for artifact in found if not _over(artifact)]
+        found: list[Artifact] = []
+        while len(found) < limit:
+            page = await self._index.page(filters or Filters(), before=before, limit=limit)
+            found += [artifact for artifact in page if not _over(artifact)]
+            if len(page) < limit:
+                break
+            before = page[-1].id
+        return found[:limit]
 
     async def open(self, artifact: Artifact) -> AsyncGenerator[bytes, None]:
         """The bytes, part by part.

@@ -54,7 +54,8 @@ class WarcFile:
         """Write an answer and the request that it answers; nothing where there was no answer."""
         if exchange.status is None:
             return
-        answer = self._record(exchange, "response", _answer(exchange), exchange.answer_body())
+        body = exchange.answer_body()
+        answer = self._record(exchange, "response", _answer(exchange, len(body)), body)
         self._writer.write_record(answer)
         request = self._record(exchange, "request", _request(exchange), exchange.request_body())
         request.rec_headers.add_header("WARC-Concurrent-To", answer.rec_headers.get_header("WARC-Record-ID"))
@@ -68,12 +69,12 @@ class WarcFile:
         )
 
 
-def _answer(exchange: Exchange) -> Any:
+def _answer(exchange: Exchange, size: int) -> Any:
     from warcio.statusandheaders import StatusAndHeaders  # noqa: PLC0415  # optional
 
     assert exchange.status is not None
     kept = [(name, value) for name, value in exchange.answer_head() if name.lower() not in _OF_THE_WIRE]
-    kept.append(("Content-Length", str(len(exchange.answer_body()))))
+    kept.append(("Content-Length", str(size)))
     try:
         reason = HTTPStatus(exchange.status).phrase
     except ValueError:

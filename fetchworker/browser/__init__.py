@@ -5,7 +5,7 @@ Nothing of Playwright is imported before the first page.
 
 from fetchworker.browser.context import BrowserContext, run_of
 from fetchworker.browser.engine import BrowserEngine
-from fetchworker.pagemethod import PageMethod
 from fetchworker.browser.options import ClientHints, ContextSpec, EngineOptions
+from fetchworker.pagemethod import PageMethod
 
 __all__ = ["BrowserContext", "BrowserEngine", "ClientHints", "ContextSpec", "EngineOptions", "PageMethod", "run_of"]

@@ -1,7 +1,7 @@
 """Becomes another program that dies with its parent: ``python -IS _bound.py PIDFILE PARENT PROGRAM ARGUMENT…``.
 
-``PARENT`` is the process id that the parent must have, 0 for whichever it is. A script of its own, as it imports nothing
-of the project: it runs before each start of the driver and of Chromium.
+``PARENT`` is the process id that the parent must have, 0 for whichever it is. A script of its own, as it imports
+nothing of the project: it runs before each start of the driver and of Chromium.
 """
 
 import os

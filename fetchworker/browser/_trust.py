@@ -43,8 +43,8 @@ def main() -> None:
 
 
 def _library() -> ctypes.CDLL:
-    nss, smime = ctypes.CDLL("libnss3.so"), ctypes.CDLL("libsmime3.so")
-    nss.CERT_DecodeCertFromPackage = smime.CERT_DecodeCertFromPackage
+    nss = ctypes.CDLL("libnss3.so")
+    nss.CERT_DecodeCertFromPackage = ctypes.CDLL("libsmime3.so").CERT_DecodeCertFromPackage  # type: ignore[attr-defined]
     kinds = {
         "NSS_InitReadWrite": (c_int, [c_char_p]),
         "PK11_GetInternalKeySlot": (c_void_p, []),

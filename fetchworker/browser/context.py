@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from fetchworker.browser.faults import translated
 from fetchworker.browser.identity import locale_of, overrides
+from fetchworker.browser.introduce import introduce
 from fetchworker.errors import BrowserError, PageFailedError, PageTimeoutError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class BrowserContext:
     """What :meth:`BrowserEngine.context` gives.
 
     Attributes:
-        playwright_context: Playwright's own; pages made there by hand are bounded by nothing but the context.
+        playwright_context: Playwright's own; it knows the way out as soon as :meth:`page` has given a page.
         run: the filtering proxy's: bytes of the context, and what was refused (``refusals``).
         reused: whether somebody has used the context before.
     """
@@ -98,17 +99,16 @@ class BrowserContext:
         task, doom = asyncio.ensure_future(work), self._slot.doom
         try:
             await asyncio.wait((task, doom), timeout=self.left, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done() or doom.done():
-                error = doom.result() if doom.done() else self._late()
-                self.spoil()
-                raise _fresh(error) from None
-            return task.result()
+            if task.done() and not doom.done():
+                return task.result()
         except BrowserError as exc:
             raise await self._told(exc) from exc.__cause__
         except Exception as exc:
             raise await self._told(exc) from exc
         finally:
             await _ended(task)
+        self.spoil()
+        raise _fresh(doom.result()) if doom.done() else self._late()
 
     async def _told(self, exc: Exception) -> Exception:
         """An error of Playwright's as ours; what ended the page may be heard of a moment after its end."""
@@ -133,9 +133,13 @@ class BrowserContext:
                 await self.close_page(page)
 
     async def _prepare(self, page: Any) -> None:
+        slot = self._slot
         session = await self.playwright_context.new_cdp_session(page)
-        chromium = self._slot.chromium
-        await session.send("Emulation.setUserAgentOverride", overrides(self._slot.spec, chromium.major))
+        async with slot.introduction:
+            if not slot.introduced:
+                await introduce(page, session, slot.run)
+                slot.introduced = True
+        await session.send("Emulation.setUserAgentOverride", overrides(slot.spec, slot.chromium.major))
         if locale := locale_of(self._slot.spec):
             with suppress(Exception):  # "Another locale override is already in effect": that of the page beside it
                 await session.send("Emulation.setLocaleOverride", {"locale": locale})

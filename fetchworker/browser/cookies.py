@@ -6,8 +6,10 @@ there is deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 Place = tuple[str, str, str]
 """Domain (with a dot first where subdomains get it too), path, name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -17,7 +17,7 @@ from fetchworker.egress import EgressPolicy
 from fetchworker.errors import BrowserError, PageFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from fetchworker.browser.options import ContextSpec, EngineOptions
     from fetchworker.browser.process import Chromium, Driver
@@ -57,6 +57,7 @@ class BrowserEngine:
         self._proxy: FilterProxy | None = None
         self._driver: Driver | None = None
         self._chromium: Chromium | None = None
+        self._browsers: set[Chromium] = set()  # with those that end as soon as their last context does
         self._launching = asyncio.Lock()
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
@@ -94,6 +95,15 @@ class BrowserEngine:
     def pid(self) -> int | None:
         """The process id of the browser, while there is one."""
         return self._chromium.pid if self._chromium is not None else None
+
+    async def memory(self) -> int:
+        """Resident bytes that the processes of the browser hold."""
+        return sum([await asyncio.to_thread(chromium.memory) for chromium in self._browsers])
+
+    async def settled(self) -> None:
+        """Wait until what was given back is closed."""
+        while self._closing:
+            await asyncio.wait(self._closing)
 
     # ── use ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -140,7 +150,8 @@ class BrowserEngine:
         slot, reused = await self._take(spec)
         context = BrowserContext(slot, spec, reused=reused)
         try:
-            await self._set_cookies(slot, spec)
+            if spec.cookies is not None:
+                await context.guard(_set_cookies(slot, spec.cookies))
             slot.run.allow(spec.max_bytes, afresh=slot.users == 1)
             yield context
         finally:
@@ -148,17 +159,6 @@ class BrowserEngine:
                 await context.finish()
             finally:
                 self._give_back(slot)
-
-    async def _set_cookies(self, slot: Slot, spec: ContextSpec) -> None:
-        if spec.cookies is None:
-            return
-        try:
-            if slot.users == 1:
-                await slot.context.clear_cookies()
-            await slot.context.add_cookies([dict(cookie) for cookie in spec.cookies])
-        except Exception as exc:
-            slot.spoilt = True
-            raise PageFailedError("browser_process", f"the cookies were not taken: {exc}", died=True) from exc
 
     async def _take(self, spec: ContextSpec) -> tuple[Slot, bool]:
         seconds = self.options.wait if spec.wait is None else spec.wait
@@ -234,19 +234,20 @@ class BrowserEngine:
         await asyncio.shield(closing)
 
     async def _close_slot(self, slot: Slot) -> None:
+        chromium = slot.browser
         try:
             await slot.close()
         finally:
             if slot in self._slots:
                 self._slots.remove(slot)
             self._changed.set()
-        if not self._closed:
-            await self._renew()
+        if chromium is not None and not self._closed:
+            await self._renew(chromium)
 
     def _later(self, work: Awaitable[None]) -> None:
         task: asyncio.Future[None] = asyncio.ensure_future(work)
         self._closing.add(task)  # type: ignore[arg-type]  # a coroutine's is a task
-        task.add_done_callback(self._closing.discard)  # type: ignore[arg-type]
+        task.add_done_callback(self._closing.discard)
 
     # ── the browser ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -263,11 +264,12 @@ class BrowserEngine:
             if chromium is not None and chromium.ended.is_set():
                 self.counts["died"] += 1
                 logger.warning("the browser (process %s) has ended: another one is started", chromium.pid)
-                self._later(chromium.close())
+                self._later(self._end(chromium))
             self._chromium = None
             proxy, driver = await self._base()
             program = find_program(self.options.program)
             self._chromium = await Chromium.start(driver, program, self.options, proxy.url)
+            self._browsers.add(self._chromium)
             self.counts["launched"] += 1
             return self._chromium
 
@@ -296,10 +298,9 @@ class BrowserEngine:
             self._driver = await Driver.start(self._place, self.options.start)
         return self._proxy, self._driver
 
-    async def _renew(self) -> None:
+    async def _renew(self, chromium: Chromium) -> None:
         """Retire a browser that has had enough contexts or holds too much memory, and close one that is not used."""
-        chromium = self._chromium
-        if chromium is None or chromium.ended.is_set():
+        if chromium.ended.is_set():
             return
         if not chromium.retired and await self._is_old(chromium):
             chromium.retired = True
@@ -311,7 +312,11 @@ class BrowserEngine:
         if not chromium.slots:
             if self._chromium is chromium:
                 self._chromium = None
-            await chromium.close()
+            await self._end(chromium)
+
+    async def _end(self, chromium: Chromium) -> None:
+        self._browsers.discard(chromium)
+        await chromium.close()
 
     async def _is_old(self, chromium: Chromium) -> bool:
         options, now = self.options, asyncio.get_running_loop().time()
@@ -328,11 +333,9 @@ class BrowserEngine:
         for slot in self._slots:
             slot.fail(PageFailedError("browser_process", "the browser is closed"))
         await asyncio.gather(*(self._close_slot(slot) for slot in list(self._slots)), return_exceptions=True)
-        while self._closing:
-            await asyncio.wait(self._closing)
+        await self.settled()
         async with self._launching:
-            if self._chromium is not None:
-                await self._chromium.close()
+            await asyncio.gather(*(self._end(chromium) for chromium in list(self._browsers)))
             if self._driver is not None:
                 await self._driver.close()
             if self._proxy is not None:
@@ -340,3 +343,15 @@ class BrowserEngine:
             if self._place is not None:
                 self._place.remove()
             self._chromium = self._driver = self._proxy = self._place = None
+
+
+async def _set_cookies(slot: Slot, cookies: Sequence[Mapping[str, Any]]) -> None:
+    """Have the context hold these cookies; and no others, where nobody else uses it."""
+    if slot.users == 1:
+        await slot.context.clear_cookies()
+    try:
+        await slot.context.add_cookies([dict(cookie) for cookie in cookies])
+    except Exception:  # noqa: BLE001  # one that no browser would take spoils the whole call
+        for cookie in cookies:
+            with suppress(Exception):
+                await slot.context.add_cookies([dict(cookie)])

@@ -34,8 +34,8 @@ _TRUST = Path(__file__).with_name("_trust.py")
 _GENTLY = 5.0
 _VERSION_SECONDS = 30.0
 _VERSION = re.compile(r"(\d+)\.\d+\.\d+\.\d+")
-#: beside what Playwright and the egress policy want: no windows that nobody asked for (the headless shell knows it), one
-#: process for a page and its frames, so that all say the same name, and no sign of being driven
+#: beside what Playwright and the egress policy want: no windows that nobody asked for (the headless shell knows that),
+#: one process for a page and its frames, so that all say the same name, and no sign of being driven
 _OWN = (
     "--disable-gpu", "--block-new-web-contents", "--disable-site-isolation-trials",
     "--disable-blink-features=AutomationControlled",
@@ -72,7 +72,8 @@ class Driver:
             os.environ[_NODE] = place.bound("driver", node, parent=os.getpid(), unset=(*UNWANTED, _NODE, *hidden))
             try:
                 async with asyncio.timeout(seconds):
-                    playwright = await async_playwright().start()
+                    manager = async_playwright()
+                    playwright = await manager.start()
             except TimeoutError:
                 raise PageFailedError(
                     "browser_process", f"Playwright's driver did not start in {seconds:g} s"
@@ -81,6 +82,7 @@ class Driver:
                 os.environ.pop(_NODE)
                 if before is not None:
                     os.environ[_NODE] = before
+        _hush(manager)
         return cls(playwright, place)
 
     async def close(self) -> None:
@@ -101,14 +103,16 @@ class Chromium:
 
     Attributes:
         major: the first part of its version.
+        opens_windows: scripts can open windows in it, which the headless shell is told not to.
         made: how many contexts it has had.
         slots: those that it has.
         retired: no further context is made in it.
         ended: set when it is gone.
     """
 
-    def __init__(self, browser: Browser, pid: int | None) -> None:
+    def __init__(self, browser: Browser, pid: int | None, program: str) -> None:
         self.browser, self.pid = browser, pid
+        self.opens_windows = "headless" not in Path(program).name
         self.major = int(browser.version.partition(".")[0])
         self.made = 0
         self.slots: set[Slot] = set()
@@ -155,7 +159,7 @@ class Chromium:
             kill_group(place.pid("chromium"))
             told = f"Chromium ({program}) does not start: {str(exc).strip()[-600:] or f'{options.start:g} s are over'}"
             raise PageFailedError("browser_process", told) from exc
-        return cls(browser, place.pid("chromium"))
+        return cls(browser, place.pid("chromium"), program)
 
     def memory(self) -> int:
         """Bytes that its processes hold."""
@@ -170,6 +174,13 @@ class Chromium:
         self.end()
         if self._watch is not None:
             self._watch.close()
+
+
+def _hush(manager: Any) -> None:
+    """Ask for the error of a driver that is killed, which asyncio would log as one that nobody asked for."""
+    error = getattr(getattr(getattr(manager, "_client", None), "_transport", None), "on_error_future", None)
+    if error is not None:
+        error.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 async def trust(place: EnginePlace, ca_file: str) -> None:

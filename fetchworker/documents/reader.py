@@ -37,6 +37,8 @@ class Examined:
     document: Document | None = None
     overlay: bytes | None = None
     """A PNG."""
+    again: bool = False
+    """Whether another try may tell more: a language model was to be asked, and was of no use."""
 
     def to_json(self, file: str | None = None) -> dict[str, Any]:
         """The object that the command and the service give for one document of a file."""
@@ -153,7 +155,12 @@ class DocumentReader:
         asked = [(one.document, one.reading) for one in found if one.document is not None]
         opinions = await self._second.opinions(asked)
         return [
-            replace(one, reading=opinion.reading, document=one.document if lines else None)
+            replace(
+                one,
+                reading=opinion.reading,
+                document=one.document if lines else None,
+                again=opinion.failed is not None,
+            )
             for one, opinion in zip(found, opinions, strict=True)
         ]
 
@@ -188,7 +195,7 @@ class _Shared:
         return self._given_up or (self.task.done() and (self.task.cancelled() or self._may_be_better()))
 
     def _may_be_better(self) -> bool:
-        return self.task.exception() is not None or any(one.reading.note for one in self.task.result())
+        return self.task.exception() is not None or any(one.again for one in self.task.result())
 
     async def result(self) -> list[Examined]:
         """Wait for it."""

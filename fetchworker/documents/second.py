@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fetchworker.documents import llm
@@ -81,4 +81,4 @@ class SecondEngine:
         self._count(f"failed/{error.reason}")
         logger.warning("a document is read by rules alone: %s (%s)", error.message, error.reason)
         note = f"read by rules alone; of the language model: {error.message} ({error.reason})"
-        return Opinion(replace(rules, note=note), error.reason)
+        return Opinion(rules.noted(note), error.reason)

@@ -59,6 +59,7 @@ class ReaderSettings:
                 edge=environment.documents_edge,
                 megapixels=environment.documents_megapixels,
                 seconds=environment.documents_seconds,
+                rows=environment.documents_rows,
             ),
             workers=environment.documents_workers,
             waiting=environment.documents_waiting,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -17,9 +18,9 @@ from scrapy.utils.misc import load_object
 
 from fetchworker.browser import BrowserEngine
 from fetchworker.browser.cookies import changes
-from fetchworker.download.browserheld import HeldPages
+from fetchworker.download.browserheld import HeldPages, Hold
 from fetchworker.download.browserplan import DEFAULT, Limits, Plan, plan_visit, proxy_of_arguments
-from fetchworker.download.browsersettings import check_contexts, context_arguments, engine_options
+from fetchworker.download.browsersettings import context_arguments, engine_options
 from fetchworker.download.browservisit import Visit
 from fetchworker.download.charging import end_of
 from fetchworker.download.curl import CurlDownloadHandler
@@ -42,21 +43,28 @@ if TYPE_CHECKING:
 #: the meta key that asks for a browser, and the one that asks for its page
 WANTED, PAGE, INCLUDE = "playwright", "playwright_page", "playwright_include_page"
 
+
+@dataclass(slots=True)
+class _Job:
+    """One request on its way."""
+
+    request: Request
+    wire: Wire | None
+    plan: Plan
+    charge: Charge
+
+
 _parts: WeakKeyDictionary[Crawler, BrowserParts] = WeakKeyDictionary()
 
 
 class BrowserDownloadHandler(CurlDownloadHandler):
-    """Downloads ``http`` and ``https``; both schemes of a crawler share one browser, as all crawlers of a process do."""
+    """Downloads ``http`` and ``https``; all crawlers of a process share one browser."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        check_contexts(crawler.settings)
-        engine_options(crawler.settings, self._runtime.environment)  # what is wrong is told at the start
         seconds = crawler.settings.get("PLAYWRIGHT_DEFAULT_NAVIGATION_TIMEOUT")
         self._navigation_timeout = float(seconds) if seconds is not None else None
         self._verify = crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
-        abort = crawler.settings.get("PLAYWRIGHT_ABORT_REQUEST")
-        self._abort = load_object(abort) if abort else None
 
     async def download_request(self, request: Request) -> Response:
         """Download one request, in the browser if it asks for one.
@@ -78,19 +86,19 @@ class BrowserDownloadHandler(CurlDownloadHandler):
             self._budget.check_exit(request.url, proxy)
         plan = self._plan(request, wire, proxy, arguments)
         charge = self._charge(request, wire, proxy)
-        return await self._charged(request, wire, plan, charge)
+        return await self._charged(_Job(request, wire, plan, charge))
 
-    async def _charged(self, request: Request, wire: Wire | None, plan: Plan, charge: Charge) -> Response:
-        started = time.monotonic()
+    async def _charged(self, job: _Job) -> Response:
+        started, charge, wire = time.monotonic(), job.charge, job.wire
         try:
-            response = await self._browse(request, wire, plan, charge)
+            response = await self._browse(job)
         except BaseException as exc:
             charge.end(end_of(exc))
             if isinstance(exc, BrowserError):
                 self._runtime.count(f"browser/failed/{exc.layer}")
             raise
         finally:
-            elapsed = request.meta["download_latency"] = time.monotonic() - started
+            elapsed = job.request.meta["download_latency"] = time.monotonic() - started
             if wire is not None:
                 wire.elapsed = elapsed
         charge.end(UNJUDGED)
@@ -119,32 +127,33 @@ class BrowserDownloadHandler(CurlDownloadHandler):
 
     # ── the visit ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _browse(self, request: Request, wire: Wire | None, plan: Plan, charge: Charge) -> Response:
-        held = self._shared.held.context_of(request.meta.get(PAGE))
+    async def _browse(self, job: _Job) -> Response:
+        meta, spec = job.request.meta, job.plan.spec
+        held = self._shared.held.context_of(meta.get(PAGE))
         if held is not None:
-            return await self._visit(request, wire, plan, charge, held, request.meta[PAGE])
+            return await self._visit(job, held, meta[PAGE])
         engine = await self._shared.engine()
 
         async def once(spec: ContextSpec) -> Response:
             async with AsyncExitStack() as stack:
                 context = await stack.enter_async_context(engine.context(spec))
                 page = await context.guard(stack.enter_async_context(context.page()))
-                response = await self._visit(request, wire, plan, charge, context, page)
-                if request.meta.get(INCLUDE):
-                    request.meta[PAGE] = page
-                    self._shared.held.hold(page, context, stack.pop_all(), plan.spec.deadline, request.url, charge)
+                response = await self._visit(job, context, page)
+                if meta.get(INCLUDE):
+                    meta[PAGE] = page
+                    hold = Hold(context, stack.pop_all(), job.request.url, spec.deadline, job.charge)
+                    self._shared.held.keep(page, hold)
                 return response
 
-        return await (engine.repeating(plan.spec, once) if plan.repeatable else once(plan.spec))
+        return await (engine.repeating(spec, once) if job.plan.repeatable else once(spec))
 
-    async def _visit(
-        self, request: Request, wire: Wire | None, plan: Plan, charge: Charge, context: BrowserContext, page: Any
-    ) -> Response:
+    async def _visit(self, job: _Job, context: BrowserContext, page: Any) -> Response:
+        request, wire = job.request, job.wire
         if wire is not None and wire.client is None:
             wire.proxy = context.upstream  # a context that was named before has its own
         visit = Visit(
             request,
-            plan,
+            job.plan,
             self.crawler.spider,
             maxsize=request.meta.get("download_maxsize", self._maxsize),
             abort=self._abort,
@@ -152,11 +161,11 @@ class BrowserDownloadHandler(CurlDownloadHandler):
         )
         try:
             response = await context.guard(visit.load(page, context))
-            if wire is not None and plan.told is not None:
-                await context.guard(self._keep_cookies(wire, plan, context))
+            if wire is not None and job.plan.told is not None:
+                await context.guard(self._keep_cookies(wire, job.plan, context))
         finally:
             up, down = context.take_bytes()
-            charge.add(up, down)
+            job.charge.add(up, down)
             if wire is not None:
                 wire.bytes_up, wire.bytes_down = wire.bytes_up + up, wire.bytes_down + down
         return response
@@ -182,6 +191,12 @@ class BrowserDownloadHandler(CurlDownloadHandler):
                     expires=expires,
                 )
         wire.cookies_kept = True
+
+    @cached_property
+    def _abort(self) -> Any:
+        """The function of PLAYWRIGHT_ABORT_REQUEST, None where there is none."""
+        named = self.crawler.settings.get("PLAYWRIGHT_ABORT_REQUEST")
+        return load_object(named) if named else None
 
     @cached_property
     def _shared(self) -> BrowserParts:

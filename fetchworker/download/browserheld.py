@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,10 +18,20 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Held:
+class Hold:
+    """A page in a spider's hands.
+
+    ``stack`` ends it and its context; ``url`` is the request's, for the log; ``seconds`` that the callback may have it
+    for; its further bytes are counted as ``charge``.
+    """
+
     context: BrowserContext
-    task: asyncio.Task[None]
-    closed: asyncio.Event
+    stack: AsyncExitStack
+    url: str
+    seconds: float
+    charge: Charge
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
 
 
 class HeldPages:
@@ -29,7 +39,7 @@ class HeldPages:
 
     def __init__(self, count: Callable[[str], None]) -> None:
         self._count = count
-        self._held: dict[Any, _Held] = {}
+        self._held: dict[Any, Hold] = {}
 
     def __len__(self) -> int:
         return len(self._held)
@@ -39,43 +49,33 @@ class HeldPages:
         held = self._held.get(page) if page is not None else None
         return held.context if held is not None and not held.closed.is_set() else None
 
-    def hold(
-        self, page: Any, context: BrowserContext, stack: AsyncExitStack, seconds: float, url: str, charge: Charge
-    ) -> None:
-        """Leave a page to the spider.
-
-        Args:
-            page: Playwright's.
-            context: which it is in.
-            stack: ends both.
-            seconds: that the callback may have it for.
-            url: of the request, for the log.
-            charge: what its further bytes are counted as.
-        """
-        closed = asyncio.Event()
-        page.on("close", lambda _: closed.set())
-        page.on("crash", lambda _: closed.set())
+    def keep(self, page: Any, hold: Hold) -> None:
+        """Leave a page to the spider."""
+        page.on("close", lambda _: hold.closed.set())
+        page.on("crash", lambda _: hold.closed.set())
         if page.is_closed():
-            closed.set()
+            hold.closed.set()
+        self._held[page] = hold
+        hold.task = asyncio.create_task(self._until_closed(page, hold), name="fetchworker-held-page")
 
-        async def wait() -> None:
+    async def _until_closed(self, page: Any, hold: Hold) -> None:
+        try:
+            async with asyncio.timeout(hold.seconds):
+                await hold.closed.wait()
+        except TimeoutError:
+            self._count("browser/pages_forgotten")
+            logger.warning("the spider did not close its page of %s in %g s: it is closed now", hold.url, hold.seconds)
+        finally:
+            hold.closed.set()
+            hold.charge.add(*hold.context.take_bytes())
             try:
-                async with asyncio.timeout(seconds):
-                    await closed.wait()
-            except TimeoutError:
-                self._count("browser/pages_forgotten")
-                logger.warning("the spider did not close its page of %s in %g s: it is closed now", url, seconds)
+                await hold.stack.aclose()
             finally:
-                closed.set()
                 self._held.pop(page, None)
-                charge.add(*context.take_bytes())
-                await stack.aclose()
-
-        self._held[page] = _Held(context, asyncio.create_task(wait(), name="fetchworker-held-page"), closed)
 
     async def close(self) -> None:
         """Close all."""
         held = list(self._held.values())
         for each in held:
             each.closed.set()
-        await asyncio.gather(*(each.task for each in held), return_exceptions=True)
+        await asyncio.gather(*(each.task for each in held if each.task), return_exceptions=True)

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from fetchworker.browser import ClientHints, ContextSpec
 from fetchworker.browser.cookies import Kept, for_browser, kept
-from fetchworker.errors import ConfigError, ContradictionError
 from fetchworker.download.languages import language_for
+from fetchworker.errors import ConfigError, ContradictionError
 from fetchworker.proxies import parse_proxies
 
 if TYPE_CHECKING:

@@ -13,23 +13,27 @@ if TYPE_CHECKING:
     from fetchworker.config import Environment
 
 #: Playwright's options of a launch that change nothing about where the browser can go and how it ends
-_LAUNCH = frozenset({"chromium_sandbox", "slow_mo", "firefox_user_prefs"})
+_LAUNCH = frozenset({"chromium_sandbox", "slow_mo"})
 #: those that are ours to say; they are left out without a word, as spiders bring them along
-_IGNORED = frozenset({"headless", "handle_sigint", "handle_sigterm", "handle_sighup", "channel", "devtools"})
+_IGNORED = frozenset({
+    "args", "executable_path", "timeout",  # read by themselves
+    "headless", "handle_sigint", "handle_sigterm", "handle_sighup", "channel", "devtools",
+})  # fmt: skip
 #: options of Chromium that would open another way out, or take away what holds it
 _FORBIDDEN = (
     "--proxy", "--no-proxy", "--winhttp", "--host-resolver", "--host-rules", "--remote-debugging", "--user-data-dir",
     "--disable-features", "--force-webrtc", "--webrtc", "--enable-quic", "--origin-to-force-quic",
     "--ignore-certificate-errors", "--headless", "--user-agent", "--load-extension",
 )  # fmt: skip
+_START = 60_000  # milliseconds that a browser has to start
 _REMOTE = ("PLAYWRIGHT_CDP_URL", "PLAYWRIGHT_CONNECT_URL")
 
 
-def engine_options(settings: BaseSettings, environment: Environment) -> EngineOptions:
-    """How the crawl's browser is started.
+def check_settings(settings: BaseSettings) -> None:
+    """Refuse a start whose settings cannot be had.
 
     Raises:
-        ConfigError: a setting cannot be had, or would lead past the egress policy.
+        ConfigError: naming the setting and what to write.
     """
     for name in _REMOTE:
         if settings.get(name):
@@ -37,21 +41,33 @@ def engine_options(settings: BaseSettings, environment: Environment) -> EngineOp
     kind = settings.get("PLAYWRIGHT_BROWSER_TYPE") or "chromium"
     if kind != "chromium":
         raise ConfigError(f"PLAYWRIGHT_BROWSER_TYPE: {kind!r} is not known here; write chromium, or leave it out")
-    launch = dict(settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"))
-    program = environment.browser or launch.pop("executable_path", None)
-    launch.pop("executable_path", None)
-    start = float(launch.pop("timeout", None) or 60_000) / 1000
-    arguments = _arguments(launch.pop("args", None) or ())
+    launch = settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS")
+    _launch(launch)
+    _arguments(launch.get("args") or ())
+    for name, arguments in settings.getdict("PLAYWRIGHT_CONTEXTS").items():
+        if not isinstance(arguments, dict):
+            raise ConfigError(f"PLAYWRIGHT_CONTEXTS: {name} is no mapping of arguments")
+
+
+def engine_options(settings: BaseSettings, environment: Environment) -> EngineOptions:
+    """How the crawl's browser is started.
+
+    Raises:
+        ConfigError: as :func:`check_settings`.
+    """
+    check_settings(settings)
+    launch = settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS")
+    program = environment.browser or launch.get("executable_path")
     return EngineOptions(
         program=str(program) if program else None,
         contexts=settings.getint("PLAYWRIGHT_MAX_CONTEXTS") or environment.browser_contexts,
         pages_per_context=settings.getint("PLAYWRIGHT_MAX_PAGES_PER_CONTEXT"),
         recycle_contexts=environment.browser_recycle,
         recycle_bytes=environment.browser_memory,
-        start=start,
+        start=float(launch.get("timeout") or _START) / 1000,
         ca_file=str(environment.ca_file) if environment.ca_file else None,
         host_map=tuple(sorted(environment.host_map.items())),
-        arguments=arguments,
+        arguments=_arguments(launch.get("args") or ()),
         launch=tuple(sorted(_launch(launch).items())),
     )
 
@@ -59,13 +75,10 @@ def engine_options(settings: BaseSettings, environment: Environment) -> EngineOp
 def _launch(options: dict[str, Any]) -> dict[str, Any]:
     wrong = sorted(options.keys() - _LAUNCH - _IGNORED)
     if wrong:
-        told = "the proxy is the session's" if "proxy" in wrong else f"known are args, executable_path, {_known()}"
+        known = ", ".join(sorted({"args", "executable_path", "timeout", *_LAUNCH}))
+        told = "the proxy is the session's" if "proxy" in wrong else f"known are {known}"
         raise ConfigError(f"PLAYWRIGHT_LAUNCH_OPTIONS: {', '.join(wrong)} cannot be set: {told}")
     return {name: value for name, value in options.items() if name in _LAUNCH}
-
-
-def _known() -> str:
-    return ", ".join(sorted({*_LAUNCH, "timeout"}))
 
 
 def _arguments(arguments: Any) -> tuple[str, ...]:
@@ -81,14 +94,3 @@ def context_arguments(settings: BaseSettings, name: str, given: Any) -> dict[str
     """The arguments of a context: those of its name in PLAYWRIGHT_CONTEXTS, and the request's own over them."""
     named = settings.getdict("PLAYWRIGHT_CONTEXTS").get(name) or {}
     return {**named, **(given or {})}
-
-
-def check_contexts(settings: BaseSettings) -> None:
-    """See that PLAYWRIGHT_CONTEXTS holds mappings.
-
-    Raises:
-        ConfigError: it does not.
-    """
-    for name, arguments in settings.getdict("PLAYWRIGHT_CONTEXTS").items():
-        if not isinstance(arguments, dict):
-            raise ConfigError(f"PLAYWRIGHT_CONTEXTS: {name} is no mapping of arguments")

@@ -88,7 +88,7 @@ class Visit:
             ProxyFailedError: it did not open the way.
         """
         seen = Seen()
-        await self._prepare(page, seen)
+        await self._watch(page, seen)
         page.set_default_navigation_timeout(self._navigation_timeout or 0)
         found = await self._goto(page, context, seen)
         if found is None and seen.download.done():
@@ -104,7 +104,7 @@ class Visit:
             raise (translated(exc) or exc) from exc
         return await self._response(page, found, body, encoding)
 
-    async def _prepare(self, page: Any, seen: Seen) -> None:
+    async def _watch(self, page: Any, seen: Seen) -> None:
         def requested(request: Any) -> None:
             if request.is_navigation_request() and request.frame == page.main_frame:
                 seen.url = request.url
@@ -120,6 +120,10 @@ class Visit:
         page.on("request", requested)
         page.on("response", answered)
         page.on("download", downloads)
+        await self._dress(page)
+
+    async def _dress(self, page: Any) -> None:
+        """What the request and the settings want done before the page is loaded."""
         for event, handler in (self._request.meta.get("playwright_page_event_handlers") or {}).items():
             page.on(event, getattr(self._spider, handler) if isinstance(handler, str) else handler)
         if self._abort is not None:
@@ -141,7 +145,8 @@ class Visit:
 
     async def _first(self, route: Any, request: Any) -> None:
         """Send the first request as it is meant: with its method, body and headers."""
-        plan, changed = self._plan, {}
+        plan = self._plan
+        changed: dict[str, Any] = {}
         if plan.headers:
             changed["headers"] = {**await request.all_headers(), **plan.headers}
         if plan.method != "GET":
@@ -218,7 +223,7 @@ class Visit:
         url = found.url if found is not None and found.status in _EMPTY else page.url
         made = responsetypes.from_args(headers=headers, url=url, body=body)
         status = found.status if found is not None else 200
-        named = {"encoding": encoding} if issubclass(made, TextResponse) else {}
+        named: dict[str, Any] = {"encoding": encoding} if issubclass(made, TextResponse) else {}
         return made(url=url, status=status, headers=headers, body=body, flags=["playwright"], **named)
 
     async def _downloaded(self, seen: Seen) -> Response:

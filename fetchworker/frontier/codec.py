@@ -15,6 +15,7 @@ import msgpack
 from scrapy import Request, Spider
 from scrapy_redis.spiders import RedisMixin
 
+from fetchworker import pagemethod
 from fetchworker.errors import CorruptEntryError, UnqueueableError
 from fetchworker.frontier.values import pack, packed_value, unpack
 
@@ -31,6 +32,8 @@ SLOT = "fw_slot"
 LEASE = "fw_lease"
 #: the meta key of a try that has a session of the pool to itself: whose it is there
 TRY = "fw_try"
+#: the meta key of what is done with a page in the browser
+METHODS = "playwright_page_methods"
 #: meta keys that belong to one try in one process
 VOLATILE = frozenset({"fw_wire", CARRIED, SLOT, LEASE, TRY, "download_latency", "playwright_page"})
 
@@ -210,6 +213,8 @@ def _write_meta(request: Request) -> bytes | None:
     kept = {key: value for key, value in meta.items() if key not in VOLATILE}
     if SLOT in meta and kept.get("download_slot") == meta[SLOT]:
         del kept["download_slot"]  # worked out, not asked for
+    if METHODS in kept:
+        kept[METHODS] = pagemethod.written(kept[METHODS])
     return packed_value(kept, "meta") if kept else None
 
 
@@ -270,6 +275,8 @@ def _read_meta(found: Any, field: str, _: Spider) -> dict[Any, Any]:
         raise CorruptEntryError(f"{field}: a map is expected")
     if not VOLATILE.isdisjoint(found):
         raise CorruptEntryError(f"{field}: {', '.join(sorted(VOLATILE & found.keys()))} is of one try only")
+    if METHODS in found:
+        found[METHODS] = pagemethod.read(found[METHODS])
     return found
 
 

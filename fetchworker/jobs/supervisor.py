@@ -98,8 +98,9 @@ class Supervisor:
                 start_new_session=True,
             )
         self._main = process.pid
-        self._folder.write("start", {"pid": os.getpid(), "started_at": self._started, "main": process.pid})
         process.returncode = 0  # reaped here, with all other descendants
+        with suppress(OSError):  # it runs, whoever is told of its number
+            self._folder.write("start", {"pid": os.getpid(), "started_at": self._started, "main": process.pid})
 
     def _turn(self) -> None:
         """Wait for news or for the next look, and act on what is there."""

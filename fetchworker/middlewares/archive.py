@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: seconds that the last volume may take to become an artifact
 _LAST = 60.0
+#: the flag of a page of the browser's
+_RENDERED = "playwright"
 
 
 class ArchiveMiddleware:
@@ -44,7 +46,9 @@ class ArchiveMiddleware:
         return made
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Write it down and let it pass."""
+        """Write it down and let it pass; what a browser has made of a page did not come over the wire."""
+        if _RENDERED in response.flags:
+            return response
         volume: Volume | None = request.meta.get(ARCHIVE)
         if volume is not None:
             await volume.add(exchange_of(request, response))

@@ -137,8 +137,7 @@ class OutcomeMiddleware:
         if plan.step == "retry":
             return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
         error = _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
-        await self._recorder.failure(request, error, response, verdict)
-        raise error
+        raise await self._recorder.failure(request, error, response, verdict)
 
     async def _harvest(self, request: Request, page: Page, wire: Wire | None) -> None:
         if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
@@ -227,13 +226,10 @@ class OutcomeMiddleware:
             plan = self._plan_exhausted(request)
         else:
             plan = plan_error(
-                tries=_tries(request),
-                retries=request.meta.get(RETRIES, runtime.config.retries),
-                backoff=runtime.config.backoff,
-                proxied=wire is not None and wire.proxy is not None and not media,
-                auth=auth,
-                jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
-            )
+                tries=_tries(request), retries=request.meta.get(RETRIES, runtime.config.retries),
+                backoff=runtime.config.backoff, proxied=wire is not None and wire.proxy is not None and not media,
+                auth=auth, jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
+            )  # fmt: skip
         if plan.step != "retry":
             await self._recorder.failure(request, exception)
             return None

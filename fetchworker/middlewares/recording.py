@@ -12,7 +12,7 @@ import logging
 import secrets
 import time
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from fetchworker.artifacts import ArtifactContext
 from fetchworker.artifacts.exchange import Exchange, bundle
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fetchworker.runtime import Runtime
 
 logger = logging.getLogger(__name__)
+_E = TypeVar("_E", bound=BaseException)
 
 #: the meta key of the :class:`Volume` of a call of the service
 ARCHIVE = "fw_archive"
@@ -58,21 +59,18 @@ class Recorder:
         self._told = False
 
     async def failure(
-        self,
-        request: Request,
-        error: BaseException,
-        response: Response | None = None,
-        verdict: Verdict | None = None,
-    ) -> None:
-        """Keep a bundle of a request that has failed, where that is wanted, and tell the error its id."""
+        self, request: Request, error: _E, response: Response | None = None, verdict: Verdict | None = None
+    ) -> _E:
+        """Keep a bundle of a request that has failed, where that is wanted; the error, which is told its id."""
         if not self._wanted():
-            return
+            return error
         exchange, told = exchange_of(request, response), self._told_of(request, error, verdict)
         content = await asyncio.to_thread(bundle, exchange, told)
         about = self.about(request, url=exchange.safe_url, more={"outcome": told["error"].get("outcome")})
         kept = await self.put("bundle", content, "application/json", about)
         if kept is not None and isinstance(error, FetchworkerError):
             error.context["artifact"] = kept.id
+        return error
 
     def _wanted(self) -> bool:
         """Whether the hour has room for another one."""

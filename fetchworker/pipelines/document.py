@@ -167,7 +167,7 @@ class DocumentPipeline(MediaPipeline):
             "documents": [_plain(one.reading.to_json()) for one in found],
         }
         self._runtime.count("documents/read")
-        if self._shelf is not None and not any(one.reading.note for one in found):
+        if self._shelf is not None and not any(one.again for one in found):
             await self._remember(digest, kind, told)
         return told
 

@@ -13,12 +13,14 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from fetchworker.actions import TYPES
 from fetchworker.errors import FetchworkerError, RedisUnavailableError
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
-from fetchworker.service.models import DocumentBody, FetchBody
+from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody
 from fetchworker.service.responses import REF, failure_response
 from fetchworker.service.routes.artifacts import artifacts_router
+from fetchworker.service.routes.browser import browser_router
 from fetchworker.service.routes.documents import documents_router
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
@@ -30,6 +32,8 @@ from fetchworker.service.siteschema import models
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+
+    from pydantic import BaseModel
 
     from fetchworker.service.edge import App
     from fetchworker.service.state import Service
@@ -67,6 +71,7 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(sessions_router(service))
     app.include_router(documents_router(service))
     app.include_router(artifacts_router(service))
+    app.include_router(browser_router(service))
     if not service.stateless:
         app.include_router(pool_router(service))
     app.include_router(sites_router(service, spiders))
@@ -116,7 +121,9 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
 
 def _bodies() -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for model in (DocumentBody, FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody):
+    own = (BrowserRunBody, DocumentBody, FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody)
+    all_models: tuple[type[BaseModel], ...] = (*TYPES.values(), *own)
+    for model in all_models:
         schema = model.model_json_schema(ref_template=REF)
         found |= {**schema.pop("$defs", {}), model.__name__: schema}
     return found

@@ -40,6 +40,7 @@ _PART = 64 * 1024
 _LINGER = 4
 #: the first part of a path → the scope that it needs; all others are sites
 _SCOPES = {name: name for name in ("fetch", "sessions", "pool", "documents", "artifacts", "admin")}
+_SCOPES["browser"] = "fetch"
 
 
 #: the one path that takes files, and the bytes that a form may have beside its file

@@ -24,6 +24,7 @@ from scrapy.exceptions import (
 )
 
 from fetchworker.errors import (
+    BrowserError,
     CredentialMissingError,
     DocumentError,
     FetchworkerError,
@@ -61,6 +62,7 @@ STATUSES: dict[str, int] = {
     "SESSION_EXHAUSTED": 503,
     "REDIS_UNAVAILABLE": 503,
     "ARTIFACT_ERROR": 503,
+    "BROWSER_ERROR": 503,
     "DEADLINE": 504,
 }
 _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
@@ -161,6 +163,15 @@ _UNREAD = {
 }
 
 
+#: layer of a page that a browser could not have → type; the others are the browser's own
+_BROWSER = {
+    "deadline": "DEADLINE",
+    "navigation": "FETCH_ERROR",
+    "size": "PAYLOAD_TOO_LARGE",
+    "target_policy": "EGRESS_DENIED",
+}
+
+
 def _unread(error: DocumentError) -> ApiError:
     kind = _UNREAD.get(error.reason, "VALIDATION_ERROR")
     headers = {"retry-after": "1"} if error.reason == "busy" else None
@@ -172,6 +183,8 @@ def _ours(error: FetchworkerError) -> ApiError:
         return _unread(error)
     if isinstance(error, CredentialMissingError):
         return ApiError("NOT_INSTALLED", error.message)
+    if isinstance(error, BrowserError):
+        return ApiError(_BROWSER.get(error.layer, error.type), error.message, **error.context)
     kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"
     return ApiError(kind, error.message, **error.context)
 

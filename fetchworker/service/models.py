@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
+from fetchworker.actions import TYPES
 from fetchworker.contracts import Destination  # noqa: TC001  # pydantic needs them
 from fetchworker.documents import Wanted  # noqa: TC001  # as above
 from fetchworker.service.failures import ApiError
@@ -18,6 +27,9 @@ _LONGEST = 8192
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST)]
 Status = Annotated[int, Field(ge=100, le=599)]
+_ACTIONS = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in TYPES.values()]
+#: checked by :func:`fetchworker.actions.parse_actions`, whose errors name the action
+AnyAction = Annotated[Any, WithJsonSchema({"oneOf": _ACTIONS})]
 
 
 class _Strict(BaseModel):
@@ -105,6 +117,44 @@ class FetchBody(_Strict):
             return FetchParams.model_validate(values | rest)
         except ValidationError as exc:
             raise invalid(exc) from None
+
+
+Recording = Literal["screenshot", "html", "trace", "har"]
+
+
+class BrowserRunBody(_Strict):
+    """A page in a browser, and what is to be done with it."""
+
+    url: Url = Field(description="http or https address to begin at", examples=["https://example.com/"])
+    actions: list[AnyAction] = Field(default=[], max_length=200, description="done one after the other")
+    session_id: SessionId | None = Field(
+        default=None, description="keeps cookies and exit under this name; calls on one name come one after the other"
+    )
+    lease: Annotated[str, StringConstraints(max_length=256)] | None = Field(
+        default=None, description="the token of the lease that holds session_id"
+    )
+    site: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}$")] = Field(
+        default="fetch", description="whose entry of sites.yaml, rules and sessions hold"
+    )
+    country: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$")] | None = Field(
+        default=None, description="where the exit has to be, ISO 3166-1"
+    )
+    proxy: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = Field(
+        default=None, description="a tier of proxies by its configured name, never an address"
+    )
+    timeout: Annotated[float, Field(gt=0, le=3600)] | None = Field(
+        default=None, description="seconds for the whole call"
+    )
+    keep: list[Recording] = Field(default=[], max_length=4, description="artifacts that are kept of the run")
+    keep_on_failure: list[Recording] = Field(
+        default=["screenshot", "html"], max_length=4, description="those that are kept when an action fails"
+    )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.lease is not None and self.session_id is None:
+            raise PydanticCustomError("alone", "lease: belongs to a session_id", {"fields": ["lease"]})
+        return self
 
 
 class DocumentOptions(_Strict):

@@ -63,7 +63,7 @@ def test_all_that_is_wrong_is_told_at_once():
 
 def test_no_list_and_too_long_a_list():
     for given in ({}, None, "x", [GOOD] * 201):
-        with pytest.raises(ArgumentError, match="^actions: "):
+        with pytest.raises(ArgumentError, match=r"^actions: "):
             parse_actions(given)
 
 
@@ -99,7 +99,8 @@ def test_short_forms(text, meant):
 
 def test_each_type_has_a_short_form():
     assert TYPES.keys() == {
-        "goto", "click", "fill", "press", "select", "wait_for", "scroll", "extract", "assert", "screenshot", "pdf", "html"
+        "goto", "click", "fill", "press", "select", "wait_for", "scroll", "extract", "assert", "screenshot", "pdf",
+        "html",
     }  # fmt: skip
 
 
@@ -146,7 +147,7 @@ def test_what_is_extracted():
 
 
 def test_what_is_required_and_lacks():
-    with pytest.raises(LackingError, match="^a, b$"):
+    with pytest.raises(LackingError, match=r"^a, b$"):
         extract(PAGE, fields(a={"css": "h2", "required": True}, b={"json_ld": "X", "many": True, "required": True}))
     assert extract("", fields(a={"css": "p"})) == {"a": None}
     assert extract(f'<script type="application/ld+json">{"[" * 100_000}</script>', fields(a={"json_ld": "*"})) == {

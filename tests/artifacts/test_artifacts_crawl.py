@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import io
 import json
+import random
+import threading
+import zlib
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
 
 from fetchworker.demo.model import Reply
-from tests.media.conftest import SITE, Hosts
+from tests.media.conftest import CDN, SITE, Hosts
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 SECRET = "abcdef0123456789abcdef"
 BLOCK = f'<title>Access Denied</title><script>var csrfToken = "{SECRET}"</script><p>{SECRET}</p>'
 
@@ -33,7 +38,7 @@ def archive(project, hosts):
     }  # fmt: skip
     path = project.folder / "sites.yaml"
     sites = json.loads(path.read_text())["sites"]
-    sites["linktree"] |= {"allowed_hosts": ["linktr.ee"], "retries": 0}
+    sites["linktree"] |= {"allowed_hosts": ["linktr.ee"], "retries": 0, "proxy": "none"}
     path.write_text(json.dumps({"sites": sites}))
     return project
 
@@ -68,10 +73,10 @@ def test_a_block_can_be_looked_at(archive, hosts):
     assert told["request"]["line"] == "GET /blocked HTTP/1.1"
     assert "User-Agent" in dict(told["request"]["headers"])
 
-    shown = archive.scrapy("artifacts", "show", bundle["id"])
-    assert json.loads(shown.stdout) == bundle
-    assert archive.scrapy("artifacts", "drop", bundle["id"]).returncode == 0
-    assert archive.scrapy("artifacts", "show", bundle["id"]).returncode == 2
+    dropped = archive.scrapy("artifacts", "drop", bundle["id"], f"{bundle['id'][:-8]}00000000")
+    assert dropped.returncode == 2
+    assert "00000000" in dropped.stderr
+    assert not list((archive.folder / "state" / "artifacts" / "meta").glob(f"*/{bundle['id']}_*"))
 
 
 def test_what_a_crawl_fetched_is_a_warc(archive, hosts):
@@ -89,6 +94,59 @@ def test_what_a_crawl_fetched_is_a_warc(archive, hosts):
     assert ("response", page, hosts.answers[page].body) in records
     assert ("request", page, b"") in records
     assert not list((archive.folder / "state" / "crawls").glob("*/*.warc.gz"))
+
+
+def warcs(project, *paths):
+    """The addresses of the answers in WARC files, as far as their records are whole."""
+    found = []
+    for path in paths:
+        with path.open("rb") as file:
+            try:
+                for record in ArchiveIterator(file):
+                    record.content_stream().read()
+                    if record.rec_type == "response":
+                        found.append(record.rec_headers.get_header("WARC-Target-URI"))
+            except (ArchiveLoadFailed, EOFError, zlib.error):
+                continue
+    return found
+
+
+def test_a_long_crawl_has_several_warcs(archive, hosts):
+    pictures = [
+        hosts.picture(f"{CDN}/{n}.png", b"\x89PNG\r\n\x1a\n" + random.Random(n).randbytes(60_000)) for n in range(3)
+    ]
+    page = hosts.page("one", *pictures)
+    archive.env |= {"FETCHWORKER_MEDIA": "true", "FETCHWORKER_ARTIFACTS_MAX_BYTES": "200000"}
+    assert archive.scrapy("crawl", "linktree", "-a", "user=one").returncode == 0
+    kept = listed(archive, "--kind", "warc")
+    assert len(kept) >= 2
+    assert all(one["size"] <= 200_000 for one in kept)
+    objects = archive.folder / "state" / "artifacts" / "objects"
+    paths = [objects / one["sha256"][:2] / one["sha256"] for one in kept]
+    assert {page, *pictures} <= set(warcs(archive, *paths))
+
+
+def test_what_a_killed_crawl_had_fetched_can_be_read(archive, hosts):
+    asked, over = threading.Event(), threading.Event()
+
+    async def never() -> Reply:
+        asked.set()
+        await asyncio.to_thread(over.wait, 30)
+        return Reply(404, (), b"")
+
+    hosts.answers[f"{CDN}/never.png"] = lambda _: never()
+    page = hosts.page("one", f"{CDN}/never.png")
+    archive.env["FETCHWORKER_MEDIA"] = "true"
+    with archive.start("crawl", "linktree", "-a", "user=one") as crawl:
+        assert asked.wait(60)
+        crawl.kill()
+        crawl.stderr.read()
+    over.set()
+    (left,) = (archive.folder / "state" / "crawls").glob("*/archive-*.warc.gz")
+    assert page in warcs(archive, left)
+    torn = archive.folder / "torn.warc.gz"
+    torn.write_bytes(left.read_bytes()[:-20])
+    assert page in warcs(archive, torn)
 
 
 def test_nothing_is_kept_unless_asked_for(archive, hosts):

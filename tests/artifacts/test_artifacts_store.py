@@ -121,6 +121,17 @@ async def test_an_artifact_that_is_over_is_told_to_nobody(stored):
     await store.close()
 
 
+async def test_what_is_over_leaves_no_gap_in_a_page(stored):
+    store = stored()
+    kept = [await store.put("pdf", b"%d" % n, "application/pdf") for n in range(2)]
+    store._life = timedelta(0)
+    for n in range(3):
+        await store.put("pdf", b"over %d" % n, "application/pdf")
+    assert [one.id for one in await store.list(limit=2)] == [kept[1].id, kept[0].id]
+    assert [one.id for one in await store.list(limit=1)] == [kept[1].id]
+    await store.close()
+
+
 async def test_the_oldest_go_when_all_are_too_much(stored):
     store = stored(artifacts_total_bytes=2048)
     made = [await store.put("pdf", bytes([n]) * 1000, "application/pdf") for n in range(4)]

@@ -102,8 +102,9 @@ async def site(stack) -> Site:
 
 @pytest.fixture
 def names(site) -> tuple[tuple[str, str], ...]:
-    """The names of the tests, which all lead to the site."""
-    return tuple((f"{name}.example", f"127.0.0.1:{site.port}") for name in ("page", "other", "third"))
+    """The names of the tests, which all lead to the site; scripts of the last one have what https gives them."""
+    hosts = ("page.example", "other.example", "third.example", "app.localhost")
+    return tuple((host, f"127.0.0.1:{site.port}") for host in hosts)
 
 
 @pytest.fixture

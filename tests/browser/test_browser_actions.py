@@ -7,7 +7,6 @@ import io
 import os
 import signal
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,8 @@ SHOP = """<!doctype html><title>Shop</title><h1>Shoes</h1>
 <form onsubmit="event.preventDefault(); out.textContent = 'found ' + q.value + ' ' + size.value">
 <input id=q><input id=pw type=password><select id=size><option value=s>Small</option><option value=l>Large</option>
 </select><button>go</button></form><p id=out></p>
-<button id=more onclick="setTimeout(() => list.innerHTML += '<li>two</li>', 50)">more</button><ul id=list><li>one</li></ul>
+<button id=more onclick="setTimeout(() => list.innerHTML += '<li>two</li>', 50)">more</button>
+<ul id=list><li>one</li></ul>
 <div style="height: 4000px"></div><p id=end>the end</p>
 <script>addEventListener('scroll', () => { if (!document.getElementById('late'))
 document.body.insertAdjacentHTML('beforeend', '<p id=late>late</p>') })</script>
@@ -220,13 +220,14 @@ async def test_a_secret_is_in_no_trace_and_no_har(do, kept, site):
 async def test_recordings_leave_no_folder_behind(do, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     await do({"type": "assert", "text": "Shoes"}, on_failure=("trace",))
-    assert not [path for path in Path(tmp_path).iterdir() if path.name.startswith("fetchworker-run-")]
+    assert list(tmp_path.glob("fetchworker-run-*")) == []
 
 
 async def test_a_run_that_is_cancelled_ends(do):
-    task = asyncio.ensure_future(do({"type": "wait_for", "seconds": 30}))
-    while not getattr(do, "runner", None) or not do.runner.report.actions:
-        await asyncio.sleep(0.02)
+    begun = asyncio.Event()
+    actions = ({"type": "click", "selector": "#more"}, {"type": "wait_for", "seconds": 30})
+    task = asyncio.ensure_future(do(*actions, told=lambda _: begun.set()))
+    await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from fetchworker.errors import PageFailedError, PageTimeoutError
+from fetchworker.errors import BrowserError, PageFailedError, PageTimeoutError
 
 from .conftest import gone, processes_of
 
@@ -75,7 +75,7 @@ class TestContexts:
     async def test_who_waits_too_long_is_told(self, engine_with, within_spec):
         engine = await engine_with(contexts=1)
         async with engine.context(within_spec()):
-            with pytest.raises(PageFailedError, match="all 1 browser contexts were in use for 0.1 s") as caught:
+            with pytest.raises(PageFailedError, match=r"all 1 browser contexts were in use for 0\.1 s") as caught:
                 async with engine.context(within_spec(wait=0.1)):
                     pass
         assert caught.value.layer == "browser_process"
@@ -97,7 +97,9 @@ class TestContexts:
             await engine.run(within_spec(), visiting(page))
             pids.append(engine.pid)
         assert engine.counts["recycled"] == engine.counts["launched"] - 1 >= 1
+        await engine.settled()
         assert engine.counts["died"] == 0
+        assert len(engine._browsers) <= 1
 
     async def test_a_large_one_too(self, engine_with, within_spec, page, monkeypatch):
         monkeypatch.setattr("fetchworker.browser.engine._LOOK", 0)
@@ -106,6 +108,35 @@ class TestContexts:
         await engine.run(within_spec(), visiting(page))
         await engine.run(within_spec(), visiting(page))
         assert engine.counts["recycled"] >= 1
+
+
+class TestMany:
+    async def test_a_third_of_the_pages_fails_and_nothing_is_left(self, engine, within_spec, site):
+        async def never(writer, asked):
+            await asyncio.Event().wait()
+
+        site.pages |= {"/": b"<title>here</title>", "/never": never}
+
+        async def one(number: int) -> str:
+            async def work(context):
+                async with context.page() as page:
+                    await page.goto(site.url("/never" if number % 6 == 1 else "/"))
+                    if number % 6 == 4:
+                        await page.evaluate("() => { throw new Error('no') }")
+                    return await page.title()
+
+            try:
+                return await engine.run(within_spec(deadline=4), work)
+            except BrowserError as exc:
+                return exc.layer
+
+        found = await asyncio.gather(*(one(number) for number in range(24)))
+        assert {each: found.count(each) for each in set(found)} == {"here": 16, "deadline": 4, "action": 4}
+        await engine.settled()
+        assert engine.contexts == 0
+        (chromium,) = engine._browsers
+        assert (chromium.slots, chromium.browser.contexts) == (set(), [])
+        assert 0 < await engine.memory() < 2 * 1024**3
 
 
 class TestEnds:
@@ -123,18 +154,20 @@ class TestEnds:
             site.came.clear()
             await site.came.wait()
         pid = engine.pid
+        family = processes_of(pid)
         os.kill(pid, signal.SIGKILL)
         shut.set()
         assert await asyncio.gather(*runs) == ["done"] * 5
         assert (engine.counts["died"], engine.counts["launched"], engine.counts["repeated"]) == (1, 2, 5)
-        await gone(pid)
+        await gone(*family)
         assert processes_of(pid) == []
 
     async def test_the_driver_is_killed(self, engine, within_spec, page):
         await engine.run(within_spec(), visiting(page))
         pid, driver = engine.pid, engine._driver.pid
+        family = processes_of(pid)
         os.kill(driver, signal.SIGKILL)
-        await gone(driver, pid)
+        await gone(driver, *family)
         assert processes_of(pid) == []
         assert await engine.run(within_spec(), visiting(page)) == "here"
         assert engine.counts["launched"] == 2

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -40,14 +42,19 @@ def owner(shell):
     process.stdout.close()
 
 
+def folders() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).iterdir())
+
+
 @pytest.mark.parametrize("stopped", [False, True])
-async def test_kill_9_of_us(owner, stopped, tmp_path):
+async def test_kill_9_of_us(owner, stopped):
     pid, driver, folder = json.loads(owner.stdout.readline())
+    family = processes_of(pid)
     if stopped:  # a driver that can do nothing more for its browser
         os.kill(driver, signal.SIGSTOP)
     os.kill(owner.pid, signal.SIGKILL)
     owner.wait()
-    await gone(pid, driver)
+    await gone(driver, *family)
     assert processes_of(pid) == []
     sweep()
-    assert not os.path.exists(folder)
+    assert Path(folder) not in folders()

@@ -204,3 +204,20 @@ def test_nothing_of_the_extra_is_imported_unless_something_is_read():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "instagram" in done.stdout
+
+
+async def test_rows_beyond_the_cap_are_counted_and_not_told(settings_of):
+    row = "<InvoiceLine><ID>{0}</ID><Item><Name>Part {0}</Name></Item></InvoiceLine>"
+    content = (
+        '<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"><ID>U-1</ID>'
+        "<IssueDate>2025-03-14</IssueDate><DocumentCurrencyCode>EUR</DocumentCurrencyCode>"
+        + "".join(row.format(number) for number in range(12))
+        + "<LegalMonetaryTotal><TaxInclusiveAmount>90.00</TaxInclusiveAmount></LegalMonetaryTotal></Invoice>"
+    ).encode()
+    async with DocumentReader(settings_of(caps={"rows": 10})) as reader:
+        (cut,) = await reader.read(content)
+    async with DocumentReader(settings_of(caps={"rows": 12})) as reader:
+        (whole,) = await reader.read(content)
+    assert [row["description"].value for row in cut.line_items] == [f"Part {number}" for number in range(10)]
+    assert cut.note == "10 of 12 rows of items are told (FETCHWORKER_DOCUMENTS_ROWS)"
+    assert (len(whole.line_items), whole.note) == (12, None)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from fetchworker.config import load_environment
 from fetchworker.documents import DocumentReader
 from fetchworker.documents.modelsettings import ModelSettings
 from fetchworker.download.languagemodel import second_engine
-from fetchworker.errors import ConfigError
+from fetchworker.errors import AnswerRejectedError, ConfigError
 from tests.documents.modelserver import KEY, model_server, said
 
 pytestmark = pytest.mark.timeout(120)
@@ -119,6 +120,15 @@ async def test_a_server_that_is_not_there_costs_no_document(reader_of, invoice_p
         (found,) = await reader.read(invoice_pdf)
     assert counted == ["failed/unreachable"]
     assert found.fields["total"].value == "108.00"
+
+
+async def test_the_egress_rules_hold_for_each_request(server):
+    engine = second_engine(load_environment(server.variables))
+    elsewhere = replace(engine._model, url="http://127.0.0.1:9/v1/chat/completions")
+    with pytest.raises(AnswerRejectedError) as caught:
+        await elsewhere.answer("Read this.")
+    assert caught.value.reason == "egress"
+    assert server.asked == []
 
 
 async def test_pages_beyond_the_limit_and_electronic_invoices_are_not_told(reader_of, server, pdf_of, invoice_rows):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fetchworker.egress.filter_proxy import INTRODUCTION
 from fetchworker.proxies import parse_proxies
 
 HERE = Path(__file__).parent
@@ -22,6 +23,17 @@ def upstream(way: str, port: int):
 def plainly_written(url: str) -> bool:
     """Whether a client can write it into a request at all."""
     return url.startswith("http://") and url.isascii() and " " not in url
+
+
+async def test_a_browser_shows_its_credentials_once(filtering, asker, trap):
+    """Nothing is looked up or connected for it, and without credentials it is a request like any other."""
+    run = (await filtering(lead=lambda _: 1 / 0)).open_run(upstream=upstream("http", trap.port))
+    known = await asker(run)
+    assert (await known.ask("GET", INTRODUCTION)).status == 200
+    unknown = await asker(run)
+    unknown.credentials = ("nobody", "x")
+    assert (await unknown.ask("GET", INTRODUCTION)).status == 407
+    assert (run.sent, run.received, list(run.refusals), trap.hits) == (0, 0, [], 0)
 
 
 class TestSpellings:

@@ -172,3 +172,12 @@ def node(project_folder) -> Iterator[Node]:
     made = Node(project_folder, dict(os.environ), "max_proc = 2").start()
     yield made
     made.end()
+
+
+@pytest.fixture
+def walled(tmp_path_factory) -> Iterator[Any]:
+    """A demo site that shows nobody anything."""
+    from fetchworker.demo.process import DemoProcess
+
+    with DemoProcess(tmp_path_factory.mktemp("walled"), "--quiet-log", "--wall-after", "0") as demo:
+        yield demo

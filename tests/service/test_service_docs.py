@@ -57,6 +57,7 @@ def test_there_are_examples_of_all_that_it_does():
         "/quarantine",
         "/documents",
         "/artifacts?kind=bundle",
+        "/browser/runs",
         "/artifacts/$ARTIFACT/data",
         "/health",
     ):

@@ -14,11 +14,12 @@ proxy, and each target is judged here.
 """
 
 from fetchworker.egress.filter_proxy.outside import Resolve
-from fetchworker.egress.filter_proxy.reasons import PROXY_REASONS
+from fetchworker.egress.filter_proxy.reasons import INTRODUCTION, PROXY_REASONS
 from fetchworker.egress.filter_proxy.run import Refusal, Run, Upstream
 from fetchworker.egress.filter_proxy.server import FilterProxy, Limits
 
 __all__ = [
+    "INTRODUCTION",
     "PROXY_REASONS",
     "FilterProxy",
     "Limits",

@@ -13,7 +13,7 @@ import h11
 from fetchworker.egress.filter_proxy.exchange import exchange, tunnel
 from fetchworker.egress.filter_proxy.head import onward_request, read_credentials, read_target
 from fetchworker.egress.filter_proxy.outside import Ways, authorization_for, way_out
-from fetchworker.egress.filter_proxy.reasons import ClientGoneError, FilterError
+from fetchworker.egress.filter_proxy.reasons import INTRODUCTION, ClientGoneError, FilterError
 from fetchworker.egress.filter_proxy.run import Refusal
 from fetchworker.egress.filter_proxy.wire import CHUNK
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fetchworker.egress.filter_proxy.server import Limits
     from fetchworker.egress.filter_proxy.wire import Wire
 
+_INTRODUCTION = INTRODUCTION.encode()
 _TOLD = 400  # bytes of a target that a refusal remembers
 _LINGER = 1.0  # seconds in which a client may take the last answer
 
@@ -71,6 +72,8 @@ class Connection:
         assert task is not None
         if run is None:
             raise FilterError("credentials")
+        if request.target == _INTRODUCTION:
+            raise FilterError("introduced")
         try:
             with run.connection(task):
                 return await self._pass(run, request)

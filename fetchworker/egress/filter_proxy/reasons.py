@@ -10,11 +10,15 @@ from fetchworker.egress.policy import REASONS
 if TYPE_CHECKING:
     from fetchworker.egress.policy import Decision
 
+#: the address at which a browser shows its credentials once; nothing is looked up or connected for it
+INTRODUCTION = "http://fetchworker.invalid/"
+
 #: reason → status and words; the reasons of the policy are 403
 PROXY_REASONS: dict[str, tuple[HTTPStatus, str]] = {
     "bad_request": (HTTPStatus.BAD_REQUEST, "this is no request to a forward proxy"),
     "credentials": (HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, "no run has these credentials"),
     "head_timeout": (HTTPStatus.REQUEST_TIMEOUT, "the head of the request did not come in time"),
+    "introduced": (HTTPStatus.OK, "the credentials are known"),
     "byte_cap": (HTTPStatus.FORBIDDEN, "the run has used up its bytes"),
     "deadline": (HTTPStatus.GATEWAY_TIMEOUT, "the time of the run is over"),
     "connections": (HTTPStatus.SERVICE_UNAVAILABLE, "the run has as many connections as it may have"),

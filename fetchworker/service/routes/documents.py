@@ -54,7 +54,10 @@ class ReadingView(BaseModel):
     error: None
     pages_read: int
     pages_total: int
-    note: str | None = Field(default=None, description="why a language model that was to be asked had no part in it")
+    note: str | None = Field(
+        default=None,
+        description="rows that were left out, or why a language model that was to be asked had no part in it",
+    )
 
 
 def documents_router(service: Service) -> APIRouter:
@@ -114,7 +117,8 @@ async def _answer(
                 served, engine, str(asked.name), call_id=call_id, timeout=timeout, max_bytes=most, last=last
             )
         found = await reader.examine(content, kind=asked.options.kind, progress=progress)
-        return json_response([one.to_json(asked.name) for one in found])
+        # thousands of rows take a while
+        return json_response(await asyncio.to_thread(lambda: [one.to_json(asked.name) for one in found]))
 
 
 def _takes() -> dict[str, Any]:

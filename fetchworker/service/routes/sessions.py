@@ -47,7 +47,13 @@ class SessionView(BaseModel):
 def sessions_router(service: Service) -> APIRouter:
     """The routes."""
     router = APIRouter(prefix="/sessions", tags=["sessions"])
+    _add_look(router, service)
+    _add_drop(router, service)
+    _add_refresh(router, service)
+    return router
 
+
+def _add_look(router: APIRouter, service: Service) -> None:
     @router.get(
         "/{session_id}",
         summary="Look at a session",
@@ -65,6 +71,8 @@ def sessions_router(service: Service) -> APIRouter:
                 raise _absent(site, session_id)
             return json_response(_view(runtime, session))
 
+
+def _add_drop(router: APIRouter, service: Service) -> None:
     @router.delete(
         "/{session_id}",
         status_code=204,
@@ -84,6 +92,8 @@ def sessions_router(service: Service) -> APIRouter:
             await (await runtime.sessions()).drop(site, session_id)
             return Response(status_code=204)
 
+
+def _add_refresh(router: APIRouter, service: Service) -> None:
     @router.post(
         "/{session_id}/refresh",
         summary="Give a session another identity",
@@ -102,8 +112,6 @@ def sessions_router(service: Service) -> APIRouter:
                 return json_response(await _refreshed(_runtime(served), site, session_id))
 
         return await service.idempotency.once(request, run)
-
-    return router
 
 
 async def _served(service: Service, site: str, session_id: str) -> Served:

@@ -1,0 +1,103 @@
+"""Spiders that were written for scrapy-playwright, run as they are by ``scrapy runspider`` in the project."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SPIDER = """
+import scrapy
+from scrapy_playwright.page import PageMethod
+
+
+class QuotesSpider(scrapy.Spider):
+    name = "quotes"
+    custom_settings = {
+        "DOWNLOAD_HANDLERS": {
+            "http": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
+            "https": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
+        },
+        "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+        "PLAYWRIGHT_LAUNCH_OPTIONS": {"headless": True, "timeout": 30000},
+        "PLAYWRIGHT_MAX_CONTEXTS": 1,
+    }
+
+    async def start(self):
+        for name in ("ann", "ben"):
+            yield scrapy.Request(
+                f"http://page.example:PORT/{name}",
+                meta={
+                    "playwright": True,
+                    "playwright_context": name,
+                    "playwright_page_methods": [PageMethod("wait_for_selector", "p.made")],
+                },
+                callback=self.parse,
+            )
+        yield scrapy.Request(
+            "http://page.example:PORT/cat",
+            meta={"playwright": True, "playwright_include_page": True},
+            callback=self.parse_page,
+            errback=self.failed,
+        )
+        yield scrapy.Request("http://page.example:PORT/plain", callback=self.parse)
+
+    def parse(self, response):
+        yield {"url": response.url, "made": response.css("p.made::text").getall()}
+
+    async def parse_page(self, response):
+        page = response.meta["playwright_page"]
+        title = await page.title()
+        await page.close()
+        yield {"url": response.url, "made": [title]}
+
+    async def failed(self, failure):
+        await failure.request.meta["playwright_page"].close()
+"""
+
+
+def test_a_spider_of_scrapy_playwrights(project, shell, server_of_pages, tmp_path):
+    port = server_of_pages
+    spider = tmp_path / "quotes.py"
+    spider.write_text(SPIDER.replace("PORT", str(port)))
+    project.env |= {
+        "FETCHWORKER_BROWSER": shell,
+        "FETCHWORKER_HOST_MAP": json.dumps({f"page.example:{port}": f"127.0.0.1:{port}"}),
+    }
+    off = json.dumps({"fetchworker.pipelines.validate.ValidatePipeline": None})  # their items are no items of ours
+    ended = project.scrapy("runspider", str(spider), "-o", f"{tmp_path}/items.jsonl", "-s", f"ITEM_PIPELINES={off}")
+    items = {item["url"].rpartition("/")[2]: item["made"] for item in project.lines("items.jsonl")}
+    assert items == {"ann": ["ann"], "ben": ["ben"], "cat": ["cat"], "plain": []}, ended.stderr
+    assert ended.stderr.count("scrapy-playwright's download handler is replaced by fetchworker's") == 1
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.fixture
+def server_of_pages():
+    """A server whose pages write their own name by a script; its port."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from threading import Thread
+
+    class Pages(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name = self.path.strip("/")
+            body = (
+                "<script>onload = () => { const made = document.createElement('p'); made.className = 'made';"
+                f"made.textContent = document.title = '{name}'; document.body.append(made) }}</script>"
+            ).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
