@@ -115,15 +115,21 @@ def test_what_is_not_there_is_not_refreshed_and_what_is_not_warmed_is_only_made(
     made = sorted(one["id"] for one in lines(run("list", "fetch", "--json")))
     (answer,) = lines(run("refresh", "fetch", *made, "--json"))
     assert (answer["warmed"], sorted(answer["unchanged"])) == ([], made)
+
+
+def test_a_full_pool_is_told_and_a_record_that_nobody_can_read(redis_server, project, run):
+    project.env["FETCHWORKER_REDIS_URL"] = redis_server.url
+    told = {name: {} for name in project.names} | {"fetch": {"proxy": "none", "pool": {"max_total": 1}}}
+    (project.folder / "sites.yaml").write_text(json.dumps({"sites": told}))
     full = run("warm", "fetch", "4", code=1)
     assert full.stdout == "fetch: 1 made (the site has no warm-up page), 3 not made\n"
     assert full.stderr == (
-        "scrapy sessions: fetch: the pool has 3 of 3 sessions (main): raise sites.fetch.pool.max_total\n"
+        "scrapy sessions: fetch: the pool has 1 of 1 sessions (main): raise sites.fetch.pool.max_total\n"
     ), "and nothing of the log"
-    redis_server.client().hset(f"fw:session:{{fetch}}:{made[0]}", "v", "xx")
-    assert run("refresh", "fetch", *made).stdout == (
-        "fetch: 1 unchanged (the site has no warm-up page), 1 made anew (nobody could read the record)\n"
-    )
+    (key,) = redis_server.client().scan_iter("fw:session:{fetch}:*")
+    redis_server.client().hset(key, "v", "xx")
+    name = key.decode().rpartition(":")[2]
+    assert run("refresh", "fetch", name).stdout == "fetch: 1 made anew (nobody could read the record)\n"
 
 
 def test_what_cannot_be_read_is_listed_as_damaged_and_can_be_dropped(stored, run, redis_server):
