@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from fetchworker.sessions.hold import Hold
 from fetchworker.sessions.pool import Taken
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import Awaitable
 
     from fetchworker.sessions.pool import Lease
 
@@ -21,6 +22,7 @@ class Holdings:
         self._holds: dict[str, Hold] = {}
         self._owners: dict[str, str] = {}
         self._taking: dict[str, asyncio.Lock] = {}
+        self._tasks: set[asyncio.Task[object]] = set()
 
     def held(self, owner: str) -> Hold | None:
         """What an owner has here."""
@@ -62,3 +64,15 @@ class Holdings:
         self._holds[hold.owner] = hold
         self._owners[hold.lease.session_id] = hold.owner
         return hold
+
+    async def _surely(self, work: Awaitable[bool]) -> None:
+        """Done to its end, whoever is cancelled."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await asyncio.shield(task)
+
+    def _spawn(self, work: Awaitable[object]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -75,13 +75,12 @@ class SessionPool(Holdings):
         self._forget = forget
         self._patiently = patiently
         self._count = count
-        ways = Ways(site, self._opened, self._here, patiently, self._gone, count, ending, halted, self._spawn)
+        ways = Ways(site, self._open, self._here, patiently, self._gone, count, ending, halted, self._spawn)
         self._turns = Turns(ways)
         self._backend: PoolBackend | None = None
         self._opening = asyncio.Lock()
         self._foreign: dict[str, None] = {}
         self._heart: Heartbeat | None = None
-        self._tasks: set[asyncio.Task[object]] = set()
 
     # ── leases that this process keeps alive ─────────────────────────────────────────────────────────────────────
 
@@ -318,10 +317,7 @@ class SessionPool(Holdings):
     def _here(self) -> PoolBackend | None:
         return self._backend
 
-    async def _opened(self, enter: bool) -> PoolBackend:
-        return await self._open(enter=enter)
-
-    async def _open(self, *, enter: bool = True) -> PoolBackend:
+    async def _open(self, enter: bool = True) -> PoolBackend:
         async with self._opening:
             if self._backend is None or self._heart is None:
                 self._backend = await self._make()
@@ -350,15 +346,3 @@ class SessionPool(Holdings):
             except AWAY as exc:
                 logger.info("%s", exc)
         self._backend = self._heart = None
-
-    async def _surely(self, work: Awaitable[bool]) -> None:
-        """Done to its end, whoever is cancelled."""
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        await asyncio.shield(task)
-
-    def _spawn(self, work: Awaitable[object]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
