@@ -82,8 +82,8 @@ def test_the_order_of_day_and_month_is_the_pages_own():
     assert dates.day_first(american) == (False, True)
     european = [day for text in ("03/04/2024", "28/01/2024") for day in dates.find(text)]
     assert dates.day_first(european) == (True, True)
-    assert dates.day_first(dates.find("03.04.2024"), default=False) == (True, True)
-    assert dates.day_first(dates.find("03/04/2024"), default=False) == (False, False)
+    assert dates.day_first(dates.find("03.04.2024")) == (True, True)
+    assert dates.day_first(dates.find("03/04/2024")) == (True, False)
 
 
 @given(st.text(max_size=60))

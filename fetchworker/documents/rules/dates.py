@@ -52,6 +52,11 @@ class Found:
     plain: bool
     mark: str = ""
 
+    @property
+    def ambiguous(self) -> bool:
+        """Whether day and month could be each other."""
+        return not self.plain and self.first != self.second and max(self.first, self.second) <= 12
+
     def iso(self, *, day_first: bool) -> str | None:
         """The day as ``YYYY-MM-DD``, None where there is none such."""
         day, number = (self.first, self.second) if self.plain or day_first else (self.second, self.first)
@@ -77,7 +82,11 @@ def find(text: str) -> list[Found]:
     return sorted(found, key=lambda day: day.start)
 
 
-def day_first(days: Iterable[Found], *, default: bool = True) -> tuple[bool, bool]:
+#: what is left of the confidence in a day that could be another one
+UNPROVED = 0.8
+
+
+def day_first(days: Iterable[Found]) -> tuple[bool, bool]:
     """Whether the day stands first in a document's numbers, and whether anything there proves it."""
     ambiguous = [day for day in days if not day.plain]
     first = sum(day.first > 12 >= day.second for day in ambiguous)  # months
@@ -85,7 +94,7 @@ def day_first(days: Iterable[Found], *, default: bool = True) -> tuple[bool, boo
     dotted = sum("." in day.mark for day in ambiguous)
     if first != second:
         return first > second, True
-    return (True, True) if dotted else (default, False)
+    return True, bool(dotted)
 
 
 def _found(match: re.Match[str]) -> Found | None:
