@@ -143,9 +143,9 @@ def _told(site: str, wanted: Any, *, as_json: bool) -> int:
         print(json.dumps({"site": site, **names, "failed": failed, "missing": wanted.missing}))
     else:
         whole = f"{len(wanted.done)} {done.replace('warmed', 'warmed up')}{why}"
-        what = [whole] if wanted.done or not wanted.anew else []
-        what += [f"{len(wanted.anew)} made anew (nobody could read the record)"] if wanted.anew else []
-        what += [f"{wanted.unmade} not made"] if wanted.unmade else []
-        what += [f"{len(wanted.failed)} failed"] if wanted.failed and not wanted.unmade else []
-        print(f"{site}: {', '.join(what)}")
+        parts = [whole] if wanted.done or not wanted.anew else []
+        parts += [f"{len(wanted.anew)} made anew (nobody could read the record)"] if wanted.anew else []
+        parts += [f"{wanted.unmade} not made"] if wanted.unmade else []
+        parts += [f"{len(wanted.failed)} failed"] if wanted.failed and not wanted.unmade else []
+        print(f"{site}: {', '.join(parts)}")
     return 2 if wanted.missing else 1 if wanted.failed or not (wanted.done or wanted.anew) else 0
