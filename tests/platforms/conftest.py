@@ -8,8 +8,10 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -174,10 +176,25 @@ def node(project_folder) -> Iterator[Node]:
     made.end()
 
 
-@pytest.fixture
-def walled(tmp_path_factory) -> Iterator[Any]:
-    """A demo site that shows nobody anything."""
-    from fetchworker.demo.process import DemoProcess
+class Walls(BaseHTTPRequestHandler):
+    """Shows nobody anything."""
 
-    with DemoProcess(tmp_path_factory.mktemp("walled"), "--quiet-log", "--wall-after", "0") as demo:
-        yield demo
+    def do_GET(self) -> None:
+        page = b"<html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>"
+        self.send_response(403)
+        for name, value in {"Server": "cloudflare", "cf-mitigated": "challenge", "Content-Length": len(page)}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def walls() -> Iterator[str]:
+    """The place of a site that refuses everybody."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Walls) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()
