@@ -88,6 +88,10 @@ class ConfigError(FetchworkerError):
     type = "CONFIG_ERROR"
 
 
+class CredentialMissingError(ConfigError):
+    """A request needs a credential that the operator has not put into the environment: it was not sent."""
+
+
 class ContradictionError(ConfigError):
     """A header of a request says something else than the browser it is dressed as: nothing was sent."""
 

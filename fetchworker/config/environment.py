@@ -18,7 +18,7 @@ from fetchworker.config.rates import rate
 from fetchworker.config.runs import RunVariables
 from fetchworker.config.serving import Serving
 from fetchworker.config.texts import host_map_entry, passwords
-from fetchworker.errors import ConfigError
+from fetchworker.errors import CredentialMissingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -332,11 +332,11 @@ class Environment(Serving, DocumentVariables, ArtifactVariables, BrowserVariable
         """The credential in the variable ``FETCHWORKER_<NAME>``.
 
         Raises:
-            ConfigError: it is not set.
+            CredentialMissingError: it is not set.
         """
         value: SecretStr | None = getattr(self, name)
         if value is None:
-            raise ConfigError(f"{PREFIX}{name.upper()} is not set: put {self._described(name)} there")
+            raise CredentialMissingError(f"{PREFIX}{name.upper()} is not set: put {self._described(name)} there")
         return value.get_secret_value()
 
     @classmethod

@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 EXPORT_ERROR = "export_error"
 #: the stat that counts lines which were not written
 LINES_LOST = "fetchworker/lines_lost"
+#: seconds between two looks whether a closing crawl has done its items
+_AGAIN = 0.1
 #: what was told of each crawl
 _told: WeakKeyDictionary[Crawler, set[str]] = WeakKeyDictionary()
 #: tasks that close a crawl, kept so that they are not collected
@@ -47,5 +49,16 @@ def close(crawler: Crawler, reason: str) -> None:
 
 
 async def _close(engine: ExecutionEngine, reason: str) -> None:
+    closing = asyncio.ensure_future(engine.close_spider_async(reason=reason))
+    while not closing.done():
+        await asyncio.wait({closing}, timeout=_AGAIN)
+        _look_again(engine)
     with suppress(RuntimeError):  # it has closed meanwhile
-        await engine.close_spider_async(reason=reason)
+        closing.result()
+
+
+def _look_again(engine: ExecutionEngine) -> None:
+    """Scrapy 2.19 waits for ever when the last item under way at the close came from ``start()``: it looks no more."""
+    slot = engine.scraper.slot
+    if slot is not None and slot.closing is not None and not slot.closing.called:
+        engine.scraper._check_if_closing()  # noqa: SLF001  # no public way to have it look

@@ -3,6 +3,6 @@
 Nothing here knows of runs or of nodes: whoever starts processes on a machine may use it. See docs/jobs.md.
 """
 
-from fetchworker.jobs.model import Chunk, JobOptions, JobSpec, JobState, JobStatus, checked
+from fetchworker.jobs.model import Chunk, JobOptions, JobSpec, JobState, JobStatus
 
-__all__ = ["Chunk", "JobOptions", "JobSpec", "JobState", "JobStatus", "checked"]
+__all__ = ["Chunk", "JobOptions", "JobSpec", "JobState", "JobStatus"]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from fetchworker.jobs.folder import JobFolder
     from fetchworker.jobs.store import Launch
 
+_FIELDS = frozenset({"job_id", "spider", "project", "arguments", "settings", "context", "options", "version"})
+_OPTIONS = frozenset({"memory_mb", "timeout_sec", "priority", "tags"})
 #: what makes two jobs the same
 _ASKED = ("spider", "project", "arguments", "settings")
 
@@ -54,12 +56,17 @@ def spec_from_json(value: Mapping[str, Any]) -> JobSpec:
     """The job to be that plain values tell.
 
     Raises:
-        ConfigError: naming the field that is missing or of another type.
+        ConfigError: naming the field that is missing, unknown or of another type.
     """
+    _check_names(value, _FIELDS, "")
     texts = {name: _texts(value, name) for name in ("arguments", "settings", "context")}
     options = value.get("options") or {}
     if not isinstance(options, dict):
         raise ConfigError("options: has to be an object", field="options")
+    _check_names(options, _OPTIONS, "options.")
+    tags = options.get("tags") or []
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise ConfigError("options.tags: has to be a list of texts", field="options.tags")
     return JobSpec(
         job_id=_text(value, "job_id"),
         spider=_text(value, "spider"),
@@ -68,7 +75,7 @@ def spec_from_json(value: Mapping[str, Any]) -> JobSpec:
             memory_mb=_number(options, "memory_mb"),
             timeout_sec=_number(options, "timeout_sec"),
             priority=_number(options, "priority") or 0.0,
-            tags=frozenset(map(str, options.get("tags") or ())),
+            tags=frozenset(tags),
         ),
         **texts,
     )
@@ -142,6 +149,12 @@ def status_from_json(value: Mapping[str, Any]) -> JobStatus:
         stats=MappingProxyType(value.get("stats") or {}),
         **rest,
     )
+
+
+def _check_names(value: Mapping[str, Any], known: frozenset[str], where: str) -> None:
+    for name in value.keys() - known:
+        told = f"{where}{str(name)[:80]}"
+        raise ConfigError(f"{told}: there is no such field; known: {', '.join(sorted(known))}", field=told)
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:

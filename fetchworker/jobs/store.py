@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import PlatformError
 from fetchworker.exports.private import private_folder
+from fetchworker.jobs.checks import checked
 from fetchworker.jobs.folder import JobFolder
-from fetchworker.jobs.model import Chunk, JobSpec, JobState, JobStatus, checked, is_job_id
+from fetchworker.jobs.model import Chunk, JobSpec, JobState, JobStatus, is_job_id
 from fetchworker.jobs.processes import MARK, alive, kill, marked
 from fetchworker.jobs.records import check_same, record_of, status_of
 from fetchworker.jobs.webhook import SECRET
@@ -201,13 +202,13 @@ class JobStore:
         """Have a job end: TERM, and KILL after ``grace`` seconds; one that waits ends at once, one that ended has.
 
         Raises:
-            PlatformError: there is no such job, or the disk refuses.
+            PlatformError: the disk refuses.
         """
         with self._lock:
-            folder = self._known(job_id)
-            state = self._settled(job_id)
-            if state is JobState.ENDED:
+            state = self._settled(job_id) if is_job_id(job_id) else JobState.UNKNOWN
+            if state in {JobState.ENDED, JobState.UNKNOWN}:
                 return
+            folder = self._folder(job_id)
             try:
                 folder.write("cancel", {"grace": grace})
             except OSError as exc:

@@ -68,9 +68,11 @@ class LocalPlatform:
         self._incarnation = secrets.token_hex(8)
         self._wake = asyncio.Event()
         self._pumping: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         """Go on with the jobs that wait."""
+        self._closed = False
         self._begin()
         return self
 
@@ -79,6 +81,7 @@ class LocalPlatform:
 
     async def nodes(self) -> Sequence[NodeStatus]:
         """This machine."""
+        self._begin()
         tally = await self._asked(self._store.tally)
         running, queued = len(tally.running), len(tally.queued)
         return [NodeStatus(NODE, True, self._incarnation, self._tags, self._slots, running, queued)]
@@ -96,6 +99,7 @@ class LocalPlatform:
     async def statuses(self, node: str, job_ids: Sequence[str]) -> Mapping[str, JobStatus]:
         """See :meth:`fetchworker.platforms.Platform.statuses`."""
         self._here(node)
+        self._begin()
         return await self._asked(partial(self._store.statuses, job_ids))
 
     async def items(self, node: str, job_id: str, *, offset: int, limit: int) -> Chunk:
@@ -120,11 +124,13 @@ class LocalPlatform:
 
     async def close(self) -> None:
         """Start no more jobs; those that run go on, those that wait are there next time."""
+        self._closed = True
         await end(self._pumping)
         self._pumping = None
 
     def _begin(self) -> None:
-        if self._pumping is None or self._pumping.done():
+        """Whoever asks after jobs wants those that wait to go on."""
+        if not self._closed and (self._pumping is None or self._pumping.done()):
             self._pumping = asyncio.create_task(self._pump())
 
     async def _pump(self) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx
 
 from fetchworker.errors import ConfigError, PlatformError
-from fetchworker.jobs import checked
+from fetchworker.jobs.checks import checked
 from fetchworker.jobs.records import spec_to_json, status_from_json
 from fetchworker.platforms.base import Chunk, JobSpec, JobState, JobStatus, NodeStatus, Placement
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CONNECT, ANSWER = 5.0, 60.0
 #: job ids of one call
 IDS_MAX = 10_000
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}\Z")
+_NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9._:-]{0,63}\Z")
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)\Z")
 _OK, _PARTIAL, _WRONG, _UNAUTHORIZED, _NOT_FOUND, _BEYOND = 200, 206, 400, 401, 404, 416
 
@@ -52,7 +52,7 @@ def node_addresses(text: str) -> tuple[NodeAddress, ...]:
 
 
 def _address(number: int, entry: str) -> NodeAddress:
-    name, _, url = entry.rpartition("=") if re.match(r"[^/:]+=", entry) else ("", "", entry)
+    name, _, url = entry.partition("=") if re.match(r"[^/:]+=", entry) else ("", "", entry)
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
@@ -189,18 +189,19 @@ class ScrapydPlatform:
     async def _chunk(self, node: str, job_id: str, kind: str, offset: int, limit: int) -> Chunk:
         if limit < 1:
             raise ValueError(f"limit {limit} is no number of bytes")
-        asked = f"bytes={offset}" if offset < 0 else f"bytes={offset}-{offset + limit - 1}"
+        if offset < 0:
+            offset = max(0, (await self._chunk(node, job_id, kind, 0, 1)).size + offset)
+        asked = f"bytes={offset}-{offset + limit - 1}"
         answer = await self._ask(node, "GET", f"files/{job_id}/{kind}", headers={"Range": asked})
         if answer.status_code == _NOT_FOUND:
             raise PlatformError(f"node {node}: no job {job_id[:80]!r} there")
         found = _RANGE.match(answer.headers.get("Content-Range", ""))
         if answer.status_code == _BEYOND and found:
-            return Chunk(b"", max(0, offset), int(found[2]))
+            return Chunk(b"", offset, int(found[2]))
         if answer.status_code == _PARTIAL and found:
             return Chunk(answer.content[:limit], int(found[1]), int(found[2]))
         if answer.status_code == _OK:  # an empty file has no ranges
-            start = max(0, len(answer.content) + offset) if offset < 0 else offset
-            return Chunk(answer.content[start : start + limit], start, len(answer.content))
+            return Chunk(answer.content[offset : offset + limit], offset, len(answer.content))
         raise PlatformError(f"node {node}: HTTP {answer.status_code} for {kind} of job {job_id}")
 
     async def _json(self, node: str, method: str, path: str, **sent: Any) -> dict[str, Any]:

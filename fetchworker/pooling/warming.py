@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Spider
 from scrapy.spiderloader import get_spider_loader
 
-from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError, SessionDamagedError
+from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError, SessionDamagedError, SessionExhaustedError
 from fetchworker.middlewares.poolwarm import PoolWarmer, visits_of
 from fetchworker.middlewares.renderguard import check_browser
 from fetchworker.runtime import Runtime, load_configuration
@@ -33,6 +33,8 @@ class Wanted:
         minting: whether a browser makes the visits; then ``names`` need not be there.
         url: what is visited instead of the site's warm-up pages.
         done: names of sessions that were warmed up, or only made or looked at where there are no visits.
+        anew: names of sessions whose records nobody could read: each has a new identity now.
+        unmade: how many new ones there was no room for.
         visits: whether the site has a warm-up page.
         missing: names of sessions that there are not.
         failed: what went wrong, one sentence each.
@@ -46,6 +48,8 @@ class Wanted:
         self.done: list[str] = []
         self.failed: list[str] = []
         self.missing: list[str] = []
+        self.anew: list[str] = []
+        self.unmade = 0
         self.visits = True
 
 
@@ -115,9 +119,13 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
     runtime = Runtime.of(crawler)
     warmer = PoolWarmer(crawler, runtime, minting=wanted.minting, url=wanted.url)
     wanted.visits = warmer.visits
-    for _ in range(wanted.count):
+    for number in range(wanted.count):
         try:
             name = await warmer.warm(wanted.jar)
+        except SessionExhaustedError:
+            wanted.unmade = wanted.count - number
+            wanted.failed.append(await _full(runtime, wanted.jar))
+            return
         except FetchworkerError as exc:
             wanted.failed.append(exc.message)
             return
@@ -127,21 +135,31 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
             wanted.done.append(name)
     for name in wanted.names:
         try:
-            if (wanted.minting and jar_of(name) is None) or await _is_there(runtime, name):
-                await _refresh(runtime, warmer, name)
-                wanted.done.append(name)
-            else:
+            there = await _is_there(runtime, name)
+            if there is False and not (wanted.minting and jar_of(name) is None):
                 wanted.missing.append(name)
+                continue
+            await _refresh(runtime, warmer, name)
+            (wanted.anew if there is None else wanted.done).append(name)
         except FetchworkerError as exc:
             wanted.failed.append(f"{name}: {exc.message}")
 
 
-async def _is_there(runtime: Runtime, name: str) -> bool:
-    """Whether there is such a session; one that cannot be read is one."""
+async def _full(runtime: Runtime, jar: str) -> str:
+    """Why no more sessions may be made."""
+    terms, site = runtime.leases.terms, runtime.site
+    counts = await (await runtime.leases.open()).counts(jar)
+    if counts.total >= terms.max_total:
+        return f"the pool has {counts.total} of {terms.max_total} sessions ({jar}): raise sites.{site}.pool.max_total"
+    return f"{terms.concurrency} sessions are in use at once: raise sites.{site}.pool.concurrency, or wait"
+
+
+async def _is_there(runtime: Runtime, name: str) -> bool | None:
+    """Whether there is such a session; None for one that cannot be read."""
     try:
         return await (await runtime.session_store()).load(runtime.site, name) is not None
     except SessionDamagedError:
-        return True
+        return None
 
 
 async def _refresh(runtime: Runtime, warmer: PoolWarmer, name: str) -> None:

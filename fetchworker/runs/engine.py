@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
@@ -34,6 +35,10 @@ logger = logging.getLogger(__name__)
 _R = scrape_runs.c
 #: seconds before a look is tried again that the database did not allow, at first and at most
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+#: seconds that DBOS has to take up a workflow of before
+_RECOVERY = 60.0
+#: ticks that a step of a workflow lasts at most; to note each of them would be most of what watching costs
+_QUIET = 10
 
 
 def workflow_id(run_id: str, generation: int, again: int = 0) -> str:
@@ -65,6 +70,10 @@ class Engine:
         self._kick = asyncio.Event()
         #: run → how often its workflow has come to an end before the run did
         self._again: dict[str, int] = {}
+        #: runs that wait for their next tick within a step of their workflows
+        self._resting: dict[str, asyncio.Event] = {}
+        #: run → since when its workflow is waited for; monotonic
+        self._unseen: dict[str, float] = {}
 
     @property
     def leads(self) -> bool:
@@ -90,10 +99,33 @@ class Engine:
         """Have a run looked at now; False where this process does not watch it."""
         if self._workflows is None or not self._workflows.watched(run_id):
             return False
+        if run_id in self._resting:
+            self._resting[run_id].set()
+            return True
         await self._workflows.wake(run_id, workflow_id(run_id, generation, self._again.get(run_id, 0)))
         return True
 
     async def look(self, run_id: str) -> Look:
+        """Look at a run until something is to be noted of it: a tick at which nothing is costs its workflow nothing."""
+        for _ in range(_QUIET - 1):
+            found = await self._look(run_id)
+            if found.done or found.wait < self._terms.tick:
+                return found
+            await self._rest(run_id, found.wait)
+        return await self._look(run_id)
+
+    async def _rest(self, run_id: str, seconds: float) -> None:
+        """Wait, until somebody wakes the run."""
+        woken = self._resting[run_id] = asyncio.Event()
+        try:
+            async with asyncio.timeout(seconds):
+                await woken.wait()
+        except TimeoutError:
+            pass
+        finally:
+            del self._resting[run_id]
+
+    async def _look(self, run_id: str) -> Look:
         """Look at a run; waits for a database that is away, and outlives faults of ours."""
         pause = _FIRST_PAUSE
         while True:
@@ -113,6 +145,7 @@ class Engine:
     # ── the sweep ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _run(self) -> None:
+        away = False
         while True:
             try:
                 async with asyncio.timeout(self._terms.sweep):
@@ -122,8 +155,11 @@ class Engine:
             self._kick.clear()
             try:
                 await self._turn()
+                away = False
             except StorageError as exc:
-                logger.warning("runs: %s", exc)
+                if not away:  # told once, not at each turn
+                    logger.warning("runs: %s", exc)
+                away = True
             except Exception:
                 logger.exception("a bug of ours: the sweep of runs failed")
 
@@ -140,7 +176,7 @@ class Engine:
             from fetchworker.runs.durable import Workflows  # noqa: PLC0415  # heavy, and needed by who leads
 
             workflows = Workflows(self._place, self)
-            workflows.launch()
+            await workflows.launch()
             self._workflows = workflows
             logger.info("this process watches the runs of %s", self._place.label)
         if not held and self._workflows is not None:
@@ -157,7 +193,9 @@ class Engine:
         """Begin what is not watched, and pass on what other processes wish."""
         query = select(_R.run_id, _R.generation, _R.wake_at).where(_R.state.not_in(ENDED)).order_by(_R.run_id)
         runs = await self._store.read(query)
-        self._again = {run_id: n for run_id, n in self._again.items() if any(run.run_id == run_id for run in runs)}
+        known = {run.run_id for run in runs}
+        self._again = {run_id: count for run_id, count in self._again.items() if run_id in known}
+        self._unseen = {run_id: since for run_id, since in self._unseen.items() if run_id in known}
         for run in runs:
             await self._take_up(run)
         await self._pass_on([run for run in runs if run.wake_at is not None])
@@ -166,14 +204,26 @@ class Engine:
         workflows = self._workflows
         assert workflows is not None
         if workflows.watched(run.run_id):
+            self._unseen.pop(run.run_id, None)
             return
         again = self._again.get(run.run_id, 0)
-        id_ = workflow_id(run.run_id, run.generation, again)
-        while await workflows.is_over(id_):
+        while (standing := await workflows.standing(workflow_id(run.run_id, run.generation, again))) == "over":
             again += 1
-            id_ = workflow_id(run.run_id, run.generation, again)
+        if standing == "pending" and self._orphaned(run.run_id):
+            again += 1
+            standing = "none"
         self._again[run.run_id] = again
-        await workflows.begin(run.run_id, id_)
+        if standing == "none":
+            await workflows.begin(run.run_id, workflow_id(run.run_id, run.generation, again))
+
+    def _orphaned(self, run_id: str) -> bool:
+        """Whether a workflow that DBOS should take up by itself has not been seen for long."""
+        since = self._unseen.setdefault(run_id, time.monotonic())
+        if time.monotonic() - since < _RECOVERY:
+            return False
+        logger.warning("run %s: its workflow is not taken up; another one begins", run_id)
+        del self._unseen[run_id]
+        return True
 
     async def _pass_on(self, runs: Sequence[Row[Any]]) -> None:
         for run in runs:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fetchworker.sessions import MemorySessionStore
 from fetchworker.sessions.leases import SessionPool
 from fetchworker.sessions.pool import PoolTerms
+from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.sessions.poolmemory import MemoryPool
 from fetchworker.sessions.split import SplitStore
 
@@ -72,7 +73,8 @@ def session_pool(runtime: IdentitiesOfCrawl) -> SessionPool:
 async def session_store(runtime: IdentitiesOfCrawl) -> SessionStore:
     """Where the crawl's sessions are stored."""
     if runtime.config.pool is not None and alone(runtime):
-        return SplitStore(MemorySessionStore(ttl=_ttl(runtime)), lambda: _redis_store(runtime))
+        own = MemorySessionStore(ttl=_ttl(runtime))
+        return SplitStore(own, lambda: _redis_store(runtime), is_own=lambda name: jar_of(name) is not None)
     return await _redis_store(runtime)
 
 

@@ -44,6 +44,16 @@ class Root(website.Root):  # type: ignore[misc]
         return f"/items/{job.project}/{job.spider}/{job.job}.jl"
 
 
+class _Ranged(static.File):
+    """A file. Twisted 26.10 answers 500 to who asks for more of its end than there is."""
+
+    def _rangeToOffsetAndSize(self, start: int | None, end: int) -> tuple[int, int]:
+        if start is None:
+            end = min(end, self.getFileSize())  # type: ignore[no-untyped-call]
+        found: tuple[int, int] = super()._rangeToOffsetAndSize(start, end)  # type: ignore[no-untyped-call]
+        return found
+
+
 class _Files(resource.Resource):
     """``/<job>/items`` and ``/<job>/log``."""
 
@@ -80,6 +90,6 @@ def _file(node: Node, job_id: str, kind: str) -> resource.Resource:
     """The file, which answers ranges; its name is one of ours, and so is the job's."""
     if kind not in _FILES or node.store.record(job_id) is None:
         return resource._UnsafeNoResource()  # noqa: SLF001  # as above
-    found = static.File(str(node.store.root / job_id / _FILES[kind]), defaultType="text/plain; charset=utf-8")
+    found = _Ranged(str(node.store.root / job_id / _FILES[kind]), defaultType="text/plain; charset=utf-8")
     found.isLeaf = True
     return found

@@ -11,7 +11,7 @@ from fetchworker.jobs.model import JobOptions, JobSpec, JobState
 from fetchworker.jobs.records import spec_from_json, status_to_json
 from fetchworker.scrapyd_ext.answering import Answering, Fields
 from fetchworker.scrapyd_ext.spiders import is_spider, listed
-from fetchworker.telemetry.redaction import MASK, is_secret_name, redact
+from fetchworker.telemetry.redaction import MASK, redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,8 @@ _STATES = {
     JobState.ENDED: "finished",
     JobState.UNKNOWN: None,
 }
+#: names of fields whose values are not shown
+_SECRET = re.compile(r"passw|secret|token|api_?key|auth|cookie|credential|_url\Z", re.IGNORECASE)
 _VERSION = re.compile(r"[^\x00/]{1,200}\Z")
 
 
@@ -225,7 +227,7 @@ def _waiting(project: str, message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(values: Mapping[str, str]) -> dict[str, str]:
-    return {name: MASK if is_secret_name(name) else redact(value) for name, value in values.items()}
+    return {name: MASK if _SECRET.search(name) else redact(value) for name, value in values.items()}
 
 
 def _object(body: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from scrapy.exceptions import DontCloseSpider
 
 from fetchworker.errors import ConfigError
 from fetchworker.runtime import Runtime
-from fetchworker.service.callsessions import CallSessions
+from fetchworker.service.callsessions import PREFIX, call_sessions
 from fetchworker.sessions.live import LiveSessions
 from fetchworker.spiders.base import SiteSpider
 from fetchworker.spiders.paging import Duplicates
@@ -55,7 +55,7 @@ class Served(SiteSpider):
         runtime.exits.waits = False  # callers are told at once that no proxy is left
         runtime.by_call = True
         runtime.limit = cls.crawlers.limit_of_all(runtime.limit)
-        runtime.hold_sessions(LiveSessions(CallSessions(runtime.session_store)))
+        runtime.hold_sessions(LiveSessions(call_sessions(runtime.session_store)))
         crawler.signals.connect(cls._stay, signals.spider_idle)
         return spider
 
@@ -78,7 +78,7 @@ class Served(SiteSpider):
     @property
     def identities(self) -> Identities:
         """A session that a call keeps over its pages is this call's alone, and is kept in this process."""
-        return super().identities._replace(crawl_id=f"{CallSessions.PREFIX}{self.call_name}")
+        return super().identities._replace(crawl_id=f"{PREFIX}{self.call_name}")
 
     async def leave(self, request: Request) -> None:
         """The call is over, at its end or before: what was kept for its further pages goes."""

@@ -23,7 +23,14 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from fetchworker.errors import BrowserError, DocumentError, FetchworkerError, OutcomeError, RedisUnavailableError
+from fetchworker.errors import (
+    BrowserError,
+    CredentialMissingError,
+    DocumentError,
+    FetchworkerError,
+    OutcomeError,
+    RedisUnavailableError,
+)
 from fetchworker.telemetry.redaction import redact
 
 #: type → status. A type means one thing, whatever route it comes from
@@ -174,6 +181,8 @@ def _unread(error: DocumentError) -> ApiError:
 def _ours(error: FetchworkerError) -> ApiError:
     if isinstance(error, DocumentError):
         return _unread(error)
+    if isinstance(error, CredentialMissingError):
+        return ApiError("NOT_INSTALLED", error.message)
     if isinstance(error, BrowserError):
         return ApiError(_BROWSER.get(error.layer, error.type), error.message, **error.context)
     kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.errors import RedisUnavailableError
@@ -159,29 +159,23 @@ class Service:
         last: dict[str, Any] = {}
         with bound(request_id=state["request_id"], trace_id=state["trace_id"], site=site, operation=operation):
             try:
-                async with (
-                    deadline,
-                    self._place(state["held"]),
-                    self.locks.held(site, session),
-                ):
-                    if redis:
-                        await self._check_redis()
-                    yield last
+                async with deadline:
+                    # it comes back when the answer has been taken: until then that lies in the memory
+                    await state["held"].enter_async_context(self.admission.place())
+                    async with self.locks.held(site, session):
+                        if redis and self.link.missed:
+                            await self._check_redis()
+                        yield last
             except (Exception, asyncio.CancelledError) as exc:
                 if isinstance(exc, asyncio.CancelledError) and not self._cut_off():
                     raise
                 cause = await self._cause(exc) if redis and isinstance(exc, TimeoutError) else exc
                 failure = _failure(cause, over=deadline.expired(), timeout=timeout)
                 elapsed = round((time.monotonic() - started) * 1000, 1)
-                told: dict[str, Any] = {"site": site, "operation": operation, "elapsed_ms": elapsed}
-                failure.context = {**told, **last, **failure.context}
+                failure.context = {
+                    "site": site, "operation": operation, "elapsed_ms": elapsed, **last, **failure.context,
+                }  # fmt: skip
                 raise failure from exc
-
-    @asynccontextmanager
-    async def _place(self, held: AsyncExitStack) -> AsyncIterator[None]:
-        """A place, which comes back when the answer has been taken: until then it lies in the memory."""
-        await held.enter_async_context(self.admission.place())
-        yield
 
     async def _check_redis(self) -> None:
         """Refuse at once what would wait until its time is over, at a Redis that takes commands and is silent."""

@@ -1,10 +1,8 @@
-"""A store that keeps pooled sessions in this process and leaves named ones to another store."""
+"""A store that keeps some sessions in this process and leaves the others to another store."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from fetchworker.sessions.poolkeys import jar_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -17,16 +15,20 @@ class SplitStore:
     """A :class:`~fetchworker.sessions.store.SessionStore` of two.
 
     Args:
-        pooled: where sessions of the pool are.
-        named: gives the store of all others; called when one is first asked for.
+        own: where those of this process are.
+        others: gives the store of all others; called when one is first asked for.
+        is_own: whether a session of that name is of the first kind.
     """
 
-    def __init__(self, pooled: SessionStore, named: Callable[[], Awaitable[SessionStore]]) -> None:
-        self._pooled = pooled
-        self._named = named
+    def __init__(
+        self, own: SessionStore, others: Callable[[], Awaitable[SessionStore]], *, is_own: Callable[[str], bool]
+    ) -> None:
+        self._own = own
+        self._others = others
+        self._is_own = is_own
 
     async def _of(self, session_id: str) -> SessionStore:
-        return self._pooled if jar_of(session_id) is not None else await self._named()
+        return self._own if self._is_own(session_id) else await self._others()
 
     async def load(self, site: str, session_id: str, /) -> Session | None:
         """See :class:`SessionStore`."""
@@ -50,6 +52,6 @@ class SplitStore:
 
     async def ids(self, site: str, /) -> AsyncIterator[str]:
         """See :class:`SessionStore`."""
-        for store in (self._pooled, await self._named()):
+        for store in (self._own, await self._others()):
             async for name in store.ids(site):
                 yield name

@@ -8,8 +8,10 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -172,3 +174,27 @@ def node(project_folder) -> Iterator[Node]:
     made = Node(project_folder, dict(os.environ), "max_proc = 2").start()
     yield made
     made.end()
+
+
+class Walls(BaseHTTPRequestHandler):
+    """Shows nobody anything."""
+
+    def do_GET(self) -> None:
+        page = b"<html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>"
+        self.send_response(403)
+        for name, value in {"Server": "cloudflare", "cf-mitigated": "challenge", "Content-Length": len(page)}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def walls() -> Iterator[str]:
+    """The place of a site that refuses everybody."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Walls) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()

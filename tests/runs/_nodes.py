@@ -15,6 +15,7 @@ from fetchworker.errors import ConfigError, PlatformError
 from fetchworker.platforms import Chunk, JobSpec, JobState, JobStatus, NodeStatus, Placement
 
 JOB = Path(__file__).with_name("_job.py")
+CONTROL = Path(__file__).with_name("_control.py")
 
 
 class Nodes:
@@ -26,6 +27,7 @@ class Nodes:
         #: calls, by their names
         self.calls: list[tuple[Any, ...]] = []
         self._begun: list[subprocess.Popen[bytes]] = []
+        self.controls: list[subprocess.Popen[bytes]] = []
 
     # ── for tests ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -53,6 +55,8 @@ class Nodes:
     def kill_all(self) -> None:
         for pid in self.pids():
             os.kill(pid, signal.SIGKILL)
+        for process in self.controls:
+            kill(process)
         for process in self._begun:
             process.wait()
 
@@ -161,3 +165,18 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def control(url: str, nodes: Nodes) -> subprocess.Popen[bytes]:
+    """A control process that watches the runs of a database until it is killed; it says when it has begun."""
+    command = [sys.executable, str(CONTROL), url, str(nodes.folder), "0.1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    nodes.controls.append(process)
+    return process
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End it as a crash would."""
+    process.kill()
+    process.wait()
+    process.stdout.close()

@@ -35,7 +35,8 @@ def _load(name: str) -> Any:
     return module
 
 
-Nodes = _load("_nodes").Nodes
+_nodes = _load("_nodes")
+Nodes, control, kill = _nodes.Nodes, _nodes.control, _nodes.kill
 
 
 @pytest.fixture
@@ -73,7 +74,9 @@ def nodes(tmp_path: Path) -> Iterator[Any]:
 def settings() -> Settings:
     made = Settings()
     made.setmodule("fetchworker.settings", priority="project")
-    made.set("SPIDER_MODULES", ["fetchworker.spiders.fetch"])  # reading those of all sites takes its time
+    made.set(
+        "SPIDER_MODULES", ["fetchworker.spiders.fetch", "fetchworker.spiders.instagram"]
+    )  # reading those of all sites takes its time
     return made
 
 
@@ -111,28 +114,18 @@ async def opened(url: str, platform: Any, *, engine: bool = True, **variables: A
 
 
 @pytest.fixture
-def open_runs() -> Callable[..., Any]:
-    return opened
-
-
-@pytest.fixture
 async def runs(url: str, nodes: Any) -> AsyncIterator[Runs]:
     async with opened(url, nodes) as made:
         yield made
 
 
-def request_of(*queries: str, **fields: Any) -> RunRequest:
+def ask(*queries: str, **fields: Any) -> RunRequest:
     """A run with a job for each query."""
     jobs = [{"actor": "fetch", "input": f"https://site.example/?{query}"} for query in queries]
     return RunRequest.model_validate({"workspaceId": "w1", "runs": jobs, **fields})
 
 
-@pytest.fixture
-def ask() -> Callable[..., RunRequest]:
-    return request_of
-
-
-async def until_(check: Callable[[], Any], seconds: float = 30) -> Any:
+async def until(check: Callable[[], Any], seconds: float = 30) -> Any:
     """What ``check`` gives as soon as it is true."""
     async with asyncio.timeout(seconds):
         while not (found := await check()):  # noqa: ASYNC110  # other processes set no event of ours
@@ -140,30 +133,20 @@ async def until_(check: Callable[[], Any], seconds: float = 30) -> Any:
         return found
 
 
-@pytest.fixture
-def until() -> Callable[..., Any]:
-    return until_
+async def ended(runs: Runs, run_id: str, seconds: float = 30) -> Any:
+    """A run, as soon as it has ended."""
+
+    async def look() -> Any:
+        run = await runs.get(run_id)
+        return run if run.ended else None
+
+    return await until(look, seconds)
 
 
-@pytest.fixture
-def ended() -> Callable[..., Any]:
-    async def ended(runs: Runs, run_id: str, seconds: float = 30) -> Any:
-        async def look() -> Any:
-            run = await runs.get(run_id)
-            return run if run.ended else None
-
-        return await until_(look, seconds)
-
-    return ended
-
-
-@pytest.fixture
-def rows() -> Callable[..., Any]:
-    async def rows(runs: Runs, run_id: str) -> list[Any]:
-        found, after = [], 0
-        while (page := await runs.items(run_id, after=after, limit=1000)).rows:
-            found += page.rows
-            after = page.next
-        return found
-
-    return rows
+async def rows_of(runs: Runs, run_id: str) -> list[Any]:
+    """All rows of a run, page by page."""
+    found, after = [], 0
+    while (page := await runs.items(run_id, after=after, limit=1000)).rows:
+        found += page.rows
+        after = page.next
+    return found

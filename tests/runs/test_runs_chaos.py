@@ -7,11 +7,8 @@ import contextlib
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import func, select
@@ -19,19 +16,12 @@ from sqlalchemy import func, select
 from fetchworker.db.runtables import scrape_items, webhook_deliveries
 from fetchworker.errors import StorageAwayError
 
-CONTROL = Path(__file__).with_name("_control.py")
-KILLS = 5
+from .conftest import ask, control, ended, kill, opened, until
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def control(url: str, nodes: Any) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(CONTROL), url, str(nodes.folder), "0.1"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE)
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-    process.stdout.close()
+KILLS = 4
 
 
 async def ask_patiently(ask: Any) -> Any:
@@ -42,10 +32,10 @@ async def ask_patiently(ask: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
-async def test_every_run_ends_right_whatever_is_killed(url, open_runs, ask, nodes, until):
+@pytest.mark.timeout(300)
+async def test_every_run_ends_right_whatever_is_killed(url, nodes):
     dice = random.Random(7)
-    async with open_runs(url, nodes, engine=False) as runs:
+    async with opened(url, nodes, engine=False) as runs:
         done = "https://caller.example/done"
         asked = [
             ask("rows=40&wait=go0&more=10", "rows=5&first=100", callbackWebhook=done),
@@ -61,16 +51,16 @@ async def test_every_run_ends_right_whatever_is_killed(url, open_runs, ask, node
             nodes.go(f"go{number}")
         process = control(url, nodes)
         try:
-            assert await until(lambda: _all_begun(nodes, 6))
+            assert await until(lambda: _all_begun(nodes, 6), 90)
             [victim] = nodes.folder.glob(f"n*/{ids[2]}-0.1")
-            assert await until(lambda: _written(victim, 20))
+            assert await until(lambda: _written(victim, 20), 60)
             os.kill(nodes.pid_of(victim), signal.SIGKILL)
 
-            async def ended():
+            async def all_ended():
                 found = [await runs.get(run_id) for run_id in ids]
                 return found if all(run.ended for run in found) else None
 
-            found = await until(ended, 60)
+            found = await until(all_ended, 90)
         finally:
             kill(process)
         assert [run.state for run in found] == ["succeeded", "partial", "partial"]
@@ -95,13 +85,13 @@ async def _all_begun(nodes: Any, count: int) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
-async def test_a_database_that_goes_away_is_told_and_nothing_is_doubled(open_runs, ask, nodes, ended, until):
+@pytest.mark.timeout(300)
+async def test_a_database_that_goes_away_is_told_and_nothing_is_doubled(nodes):
     from fetchworker.demo.postgres import PostgresServer
 
     server = PostgresServer(fsync="off")
     with server:
-        async with open_runs(server.create("runs"), nodes) as runs:
+        async with opened(server.create("runs"), nodes) as runs:
             run = await runs.start(ask("rows=30&wait=go&more=20", "rows=3&first=100"))
 
             async def home():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from sqlalchemy import select
 
@@ -11,13 +9,15 @@ from fetchworker.db.runtables import webhook_deliveries
 from fetchworker.errors import RunStateError
 from fetchworker.runs.models import RunRequest
 
+from .conftest import ask, ended, opened, rows_of, until
 
-async def test_a_run_of_several_jobs_brings_their_rows_home_once(runs, ask, nodes, ended, rows):
+
+async def test_a_run_of_several_jobs_brings_their_rows_home_once(runs, nodes):
     run = await runs.start(ask("rows=3", "rows=2&first=10", "rows=0"))
     assert (run.state, run.jobs, len(run.job_list)) == ("queued", 3, 3)
     run = await ended(runs, run.run_id)
     assert (run.state, run.exit_causes, run.reasons) == ("succeeded", {"ok": 3}, [])
-    found = await rows(runs, run.run_id)
+    found = await rows_of(runs, run.run_id)
     assert sorted(row.item_id for row in found) == ["i0", "i1", "i10", "i11", "i2"]
     assert [row.seq for row in found] == sorted(row.seq for row in found)
     assert (run.items, run.rejects, [job.items for job in run.job_list]) == (5, 0, [3, 2, 0])
@@ -36,7 +36,7 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("queries", "state", "causes", "jobs"), ENDS, ids=["+".join(case[0]) for case in ENDS])
-async def test_a_run_ends_as_its_jobs_did(runs, ask, ended, queries, state, causes, jobs):
+async def test_a_run_ends_as_its_jobs_did(runs, queries, state, causes, jobs):
     run = await ended(runs, (await runs.start(ask(*queries))).run_id)
     assert (run.state, run.exit_causes, [job.state for job in run.job_list]) == (state, causes, jobs)
     assert len(run.reasons) == 1 + sum(job != "succeeded" for job in jobs)
@@ -44,7 +44,7 @@ async def test_a_run_ends_as_its_jobs_did(runs, ask, ended, queries, state, caus
         assert run.reasons == ["2 jobs: 1 failed, 1 ok", "job 1: failed: boom"]
 
 
-async def test_every_change_is_an_event_in_order(runs, ask, nodes, ended, until):
+async def test_every_change_is_an_event_in_order(runs, nodes):
     run = await runs.start(ask("rows=1&wait=go"))
 
     async def runs_now():
@@ -69,8 +69,8 @@ async def test_every_change_is_an_event_in_order(runs, ask, nodes, ended, until)
     assert (await runs.events(run.run_id, after=6)).events == page.events[6:]
 
 
-async def test_a_job_that_is_deaf_is_killed_and_only_then_the_run_is_aborted(url, open_runs, ask, nodes, ended, until):
-    async with open_runs(url, nodes, grace=0.5) as runs:
+async def test_a_job_that_is_deaf_is_killed_and_only_then_the_run_is_aborted(url, nodes):
+    async with opened(url, nodes, grace=0.5) as runs:
         run = await runs.start(ask("rows=2&wait=never&deaf=1", "rows=1&first=7"))
 
         async def runs_now():
@@ -87,7 +87,7 @@ async def test_a_job_that_is_deaf_is_killed_and_only_then_the_run_is_aborted(url
         assert (await runs.abort(run.run_id)).state == "aborted"
 
 
-async def test_what_has_not_begun_is_aborted_at_once(runs, ask, nodes, ended, until):
+async def test_what_has_not_begun_is_aborted_at_once(runs, nodes):
     nodes.down("n1")
     nodes.down("n2")
     run = await runs.start(ask("rows=1"))
@@ -104,7 +104,7 @@ async def test_what_has_not_begun_is_aborted_at_once(runs, ask, nodes, ended, un
     assert nodes.pids() == []
 
 
-async def test_a_job_that_no_node_takes_waits_until_one_does(runs, ask, nodes, ended, until):
+async def test_a_job_that_no_node_takes_waits_until_one_does(runs, nodes):
     nodes.down("n1")
     nodes.down("n2")
     run = await runs.start(ask("rows=2"))
@@ -118,7 +118,7 @@ async def test_a_job_that_no_node_takes_waits_until_one_does(runs, ask, nodes, e
     assert (run.state, run.items, len(nodes.spawned())) == ("succeeded", 2, 1)
 
 
-async def test_a_job_that_no_node_ever_takes_fails_and_says_why(runs, ask, nodes, ended):
+async def test_a_job_that_no_node_ever_takes_fails_and_says_why(runs, nodes):
     request = ask("rows=1", "rows=1").model_dump(by_alias=True)
     request["runs"][0]["options"]["nodeTags"] = ["never"]
     run = await ended(runs, (await runs.start(RunRequest.model_validate(request))).run_id)
@@ -126,15 +126,15 @@ async def test_a_job_that_no_node_ever_takes_fails_and_says_why(runs, ask, nodes
     assert run.job_list[0].reasons == ["it cannot be begun: no node has the tag never"]
 
 
-async def test_jobs_that_take_too_long_are_ended_and_have_timed_out(url, open_runs, ask, nodes, ended):
-    async with open_runs(url, nodes, runs_ticks=10) as runs:
+async def test_jobs_that_take_too_long_are_ended_and_have_timed_out(url, nodes):
+    async with opened(url, nodes, runs_ticks=10) as runs:
         run = await ended(runs, (await runs.start(ask("rows=2&wait=never", "rows=1&first=7"))).run_id)
         assert (run.state, run.exit_causes, run.items) == ("partial", {"ok": 1, "timed_out": 1}, 3)
         assert nodes.pids() == []
         assert "the time that the run had" in run.job_list[0].reasons[0]
 
 
-async def test_a_node_that_vanishes_loses_its_jobs_and_another_begins_them_anew(runs, ask, nodes, ended, until, rows):
+async def test_a_node_that_vanishes_loses_its_jobs_and_another_begins_them_anew(runs, nodes):
     run = await runs.start(ask("rows=3&wait=go&more=2"))
 
     async def home():
@@ -152,12 +152,12 @@ async def test_a_node_that_vanishes_loses_its_jobs_and_another_begins_them_anew(
     nodes.go("go")
     run = await ended(runs, run.run_id)
     assert (run.state, run.items, run.job_list[0].attempt) == ("succeeded", 5, 2)
-    assert sorted(row.item_id for row in await rows(runs, run.run_id)) == ["i0", "i1", "i1000", "i1001", "i2"]
+    assert sorted(row.item_id for row in await rows_of(runs, run.run_id)) == ["i0", "i1", "i1000", "i1001", "i2"]
     types = [event.type for event in (await runs.events(run.run_id)).events]
     assert [name for name in types if name != "state"] == ["spawn", "node_silent", "lost", "spawn"]
 
 
-async def test_a_lost_process_is_ended_when_its_node_is_back(runs, ask, nodes, ended, until):
+async def test_a_lost_process_is_ended_when_its_node_is_back(runs, nodes):
     run = await runs.start(ask("rows=1&wait=never"))
 
     async def running():
@@ -183,8 +183,8 @@ async def test_a_lost_process_is_ended_when_its_node_is_back(runs, ask, nodes, e
 
 
 @pytest.mark.parametrize("policy", [{"runs_lost": "fail"}, {"runs_attempts": 1}], ids=str)
-async def test_a_lost_job_that_is_not_begun_anew_fails(url, open_runs, ask, nodes, ended, until, policy):
-    async with open_runs(url, nodes, **policy) as runs:
+async def test_a_lost_job_that_is_not_begun_anew_fails(url, nodes, policy):
+    async with opened(url, nodes, **policy) as runs:
         run = await runs.start(ask("rows=1&wait=never"))
 
         async def running():
@@ -197,7 +197,7 @@ async def test_a_lost_job_that_is_not_begun_anew_fails(url, open_runs, ask, node
         assert "has not answered for 0.3 s" in run.job_list[0].reasons[0]
 
 
-async def test_an_abort_does_not_say_aborted_of_a_process_that_nobody_can_ask(runs, ask, nodes, ended, until):
+async def test_an_abort_does_not_say_aborted_of_a_process_that_nobody_can_ask(runs, nodes):
     run = await runs.start(ask("rows=1&wait=never"))
 
     async def running():
@@ -210,8 +210,8 @@ async def test_an_abort_does_not_say_aborted_of_a_process_that_nobody_can_ask(ru
     assert (run.state, run.exit_causes, len(nodes.pids())) == ("failed", {"lost": 1}, 1)
 
 
-async def test_a_told_end_is_seen_at_once_and_an_untold_one_at_the_tick(url, open_runs, ask, nodes, ended, until):
-    async with open_runs(url, nodes, runs_tick=30) as runs:
+async def test_a_told_end_is_seen_at_once_and_an_untold_one_at_the_tick(url, nodes):
+    async with opened(url, nodes, runs_tick=30) as runs:
         run = await runs.start(ask("rows=1&wait=go"))
 
         async def running():
@@ -228,21 +228,22 @@ async def test_a_told_end_is_seen_at_once_and_an_untold_one_at_the_tick(url, ope
         assert (await ended(runs, run.run_id, 15)).state == "succeeded"
 
 
-async def test_an_engine_that_is_closed_in_the_middle_goes_on_at_the_next_start(url, open_runs, ask, nodes, ended):
-    async with open_runs(url, nodes) as runs:
+async def test_an_engine_that_is_closed_in_the_middle_goes_on_at_the_next_start(url, nodes):
+    async with opened(url, nodes) as runs:
         run = await runs.start(ask("rows=3&wait=go", "rows=2&first=5"))
-        while len(nodes.spawned()) < 2:
-            await asyncio.sleep(0.01)
+
+        async def begun():
+            return len(nodes.spawned()) == 2
+
+        await until(begun)
     nodes.go("go")
-    async with open_runs(url, nodes) as runs:
+    async with opened(url, nodes) as runs:
         run = await ended(runs, run.run_id)
         assert (run.state, run.items, len(nodes.spawned())) == ("succeeded", 5, 2)
 
 
-async def test_what_a_process_without_an_engine_asks_for_is_done_by_the_one_that_has_it(
-    url, open_runs, ask, nodes, ended, until
-):
-    async with open_runs(url, nodes) as leading, open_runs(url, nodes, engine=False) as asking:
+async def test_what_a_process_without_an_engine_asks_for_is_done_by_the_one_that_has_it(url, nodes):
+    async with opened(url, nodes) as leading, opened(url, nodes, engine=False) as asking:
         assert (leading.leads, asking.leads) == (True, False)
         run = await asking.start(ask("rows=1&wait=never"))
 
@@ -254,7 +255,7 @@ async def test_what_a_process_without_an_engine_asks_for_is_done_by_the_one_that
         assert (await ended(asking, run.run_id)).state == "aborted"
 
 
-async def test_a_run_that_has_ended_badly_is_resumed_and_keeps_what_it_has(runs, ask, nodes, ended, rows):
+async def test_a_run_that_has_ended_badly_is_resumed_and_keeps_what_it_has(runs, nodes):
     run = await ended(runs, (await runs.start(ask("rows=2", "rows=3&first=7&end=failed"))).run_id)
     assert (run.state, run.generation) == ("partial", 1)
     again = await runs.resume(run.run_id)
@@ -271,7 +272,7 @@ async def test_a_run_that_has_ended_badly_is_resumed_and_keeps_what_it_has(runs,
         await runs.abort(done.run_id)
 
 
-async def test_a_callback_is_put_into_the_outbox_with_the_end(runs, ask, ended):
+async def test_a_callback_is_put_into_the_outbox_with_the_end(runs):
     run = await runs.start(ask("rows=2", "end=failed", callbackWebhook="https://caller.example/done"))
     run = await ended(runs, run.run_id)
     [delivery] = await runs._store.read(select(webhook_deliveries))
@@ -280,8 +281,8 @@ async def test_a_callback_is_put_into_the_outbox_with_the_end(runs, ask, ended):
     assert [job["exitCause"] for job in delivery.body["jobs"]] == ["ok", "failed"]
 
 
-async def test_one_status_call_for_each_node_and_tick(url, open_runs, ask, nodes, until):
-    async with open_runs(url, nodes, runs_tick=30, runs_spawning=8) as runs:
+async def test_one_status_call_for_each_node_and_tick(url, nodes):
+    async with opened(url, nodes, runs_tick=30, runs_spawning=8) as runs:
         run = await runs.start(ask(*["wait=never"] * 16))
 
         async def running():

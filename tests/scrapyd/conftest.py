@@ -9,10 +9,11 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from urllib.request import urlopen
 
+import httpx
 import pytest
 
 from fetchworker.redis import connect_sync, release, resolve_redis_url
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
+BOUND = 50  # seconds
 
 
 def free_port() -> int:
@@ -34,19 +36,22 @@ class Scrapyd:
     Args:
         folder: where it runs, and where its jobs leave what they leave.
         env: its environment, which is that of its jobs.
+        options: lines of its own configuration.
     """
 
-    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+    def __init__(self, folder: Path, env: dict[str, str], *options: str) -> None:
         self.folder, self.port = folder, free_port()
-        shutil.copy(ROOT / "scrapy.cfg", folder)
+        self.url = f"http://127.0.0.1:{self.port}"
+        if not (folder / "scrapy.cfg").exists():
+            shutil.copy(ROOT / "scrapy.cfg", folder)
         home = folder / "home"  # scrapyd reads a file there: not the one of whoever runs the tests
         home.mkdir()
-        (home / ".scrapyd.conf").write_text("[scrapyd]\npoll_interval = 0.2\n")
-        own = {"HOME": str(home), "SCRAPYD_HTTP_PORT": str(self.port), "PYTHONUNBUFFERED": "1"}
+        (home / ".scrapyd.conf").write_text("\n".join(["[scrapyd]", *options]))
+        self.env = env | {"HOME": str(home), "SCRAPYD_HTTP_PORT": str(self.port), "PYTHONUNBUFFERED": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "scrapyd", "--pidfile="],
             cwd=folder,
-            env=env | own,
+            env=self.env,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -58,6 +63,9 @@ class Scrapyd:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for job in self.ask("listjobs.json")["running"]:
+            self.ask("cancel.json", f"job={job['id']}&grace=0")
+            self.ended(job["id"])
         self._process.terminate()
         self._process.communicate(timeout=30)
 
@@ -70,28 +78,54 @@ class Scrapyd:
                 return found
         raise AssertionError("scrapyd ended:\n" + "".join(self._said))
 
+    @property
+    def password(self) -> str:
+        """The one that it made up."""
+        words = (self.folder / ".fetchworker" / "scrapyd" / "netrc").read_text().split()
+        return words[words.index("password") + 1]
+
+    def fetch(self, path: str, **asked: Any) -> httpx.Response:
+        """The answer to who knows the password."""
+        auth = ("fetchworker", self.password)
+        return httpx.request(
+            asked.pop("method", "GET"), f"{self.url}/{path}", auth=auth, timeout=30, trust_env=False, **asked
+        )
+
     def ask(self, path: str, data: str | None = None) -> dict[str, Any]:
         """The answer to a GET, or to a POST of form data."""
-        body = None if data is None else data.encode()
-        with urlopen(f"http://127.0.0.1:{self.port}/{path}", body, timeout=30) as answer:
-            return json.load(answer)
+        if data is None:
+            return self.fetch(path).json()
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        return self.fetch(path, method="POST", content=data, headers=form).json()
 
-    def ended(self, job: str) -> str:
+    def ended(self, job: str) -> dict[str, Any]:
         """How a job ended, as soon as it has."""
-        return self.until(rf"Process (finished:|died: exitstatus=\S+) .*job='{job}'")[1]
+        limit = time.monotonic() + BOUND
+        while (status := self.ask(f"status.json?job={job}"))["currstate"] != "finished":
+            assert time.monotonic() < limit, status
+            time.sleep(0.1)
+        return status
 
     def items(self, spider: str, job: str) -> list[dict[str, Any]]:
-        path = self.folder / ".fetchworker" / "scrapyd" / "items" / "fetchworker" / spider / f"{job}.jl"
-        return [json.loads(line) for line in path.read_bytes().splitlines()]
+        answer = self.fetch(f"items/fetchworker/{spider}/{job}.jl").raise_for_status()
+        return [json.loads(line) for line in answer.content.splitlines()]
 
     def log(self, spider: str, job: str) -> str:
-        return (self.folder / ".fetchworker" / "scrapyd" / "logs" / "fetchworker" / spider / f"{job}.log").read_text()
+        return self.fetch(f"logs/fetchworker/{spider}/{job}.log").raise_for_status().text
 
 
 @pytest.fixture
 def scrapyd(project, calm, tmp_path_factory) -> Iterator[Scrapyd]:
     project.use(calm)
     with Scrapyd(tmp_path_factory.mktemp("scrapyd"), project.environment()) as running:
+        yield running
+
+
+@pytest.fixture
+def small(tmp_path_factory, project) -> Iterator[Any]:
+    """A scrapyd that takes eggs and runs one job at a time."""
+    folder = tmp_path_factory.mktemp("scrapyd")
+    with Scrapyd(folder, project.environment(), "deploy = on", "max_proc = 1") as running:
         yield running
 
 

@@ -50,7 +50,14 @@ class SessionView(BaseModel):
 def sessions_router(service: Service) -> APIRouter:
     """The routes."""
     router = APIRouter(prefix="/sessions", tags=["sessions"])
+    _add_look(router, service)
+    _add_drop(router, service)
+    _add_refresh(router, service)
+    _add_mint(router, service)
+    return router
 
+
+def _add_look(router: APIRouter, service: Service) -> None:
     @router.get(
         "/{session_id}",
         summary="Look at a session",
@@ -68,6 +75,8 @@ def sessions_router(service: Service) -> APIRouter:
                 raise _absent(site, session_id)
             return json_response(_view(runtime, session))
 
+
+def _add_drop(router: APIRouter, service: Service) -> None:
     @router.delete(
         "/{session_id}",
         status_code=204,
@@ -87,6 +96,8 @@ def sessions_router(service: Service) -> APIRouter:
             await (await runtime.sessions()).drop(site, session_id)
             return Response(status_code=204)
 
+
+def _add_refresh(router: APIRouter, service: Service) -> None:
     @router.post(
         "/{session_id}/refresh",
         summary="Give a session another identity",
@@ -106,6 +117,8 @@ def sessions_router(service: Service) -> APIRouter:
 
         return await service.idempotency.once(request, run)
 
+
+def _add_mint(router: APIRouter, service: Service) -> None:
     @router.post(
         "/{session_id}/mint",
         summary="Have a browser make a session",
@@ -129,15 +142,14 @@ def sessions_router(service: Service) -> APIRouter:
             call = service.call(request, site=site, operation="mint", timeout=timeout, session=session_id)
             async with call as last:
                 _, engine = await service.crawlers.get(site)
-                await mint_session(_runtime(served), engine, session_id, fetches, seconds=timeout, last=last)
-                session = await (await _runtime(served).session_store()).load(site, session_id)
+                runtime = _runtime(served)
+                await mint_session(runtime, engine, session_id, fetches, seconds=timeout, last=last)
+                session = await (await runtime.session_store()).load(site, session_id)
                 if session is None:
                     raise _absent(site, session_id)
-                return json_response(_view(_runtime(served), session))
+                return json_response(_view(runtime, session))
 
         return await service.idempotency.once(request, run)
-
-    return router
 
 
 async def _served(service: Service, site: str, session_id: str) -> Served:

@@ -62,7 +62,7 @@ def _add(router: APIRouter, service: Service, site: str, spider: type[SiteSpider
         response_class=Response,
         responses={
             200: {"description": "items", "content": {"application/json": {"schema": item_schema()}, NDJSON: {}}},
-            **failures(),
+            **failures(more=(501,)),
         },
         openapi_extra=described(operation, spider.verb),
     )

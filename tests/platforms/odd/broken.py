@@ -1,6 +1,5 @@
-import scrapy
-
 import no_such_module  # noqa: F401
+import scrapy
 
 
 class Broken(scrapy.Spider):
