@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
@@ -85,6 +86,11 @@ class Runs:
         return made
 
     @property
+    def store(self) -> RunStore:
+        """The database."""
+        return self._store
+
+    @property
     def leads(self) -> bool:
         """Whether this process watches the runs."""
         return self._engine is not None and self._engine.leads
@@ -110,7 +116,7 @@ class Runs:
                 ``runs[2].input.user``. Nothing is stored.
             RunStateError: the key stands for another request.
         """
-        drafts = self._actors.drafts(request)
+        drafts = await asyncio.to_thread(self._actors.drafts, request)  # it may read spiders
         new = writing.new_run_id()
         run_id = await self._store.write(
             lambda connection: writing.start(connection, new, request, drafts, principal=principal, key=idempotency_key)

@@ -75,6 +75,11 @@ class RunStore(ItemStore):
         """The connections."""
         return self._engine
 
+    @property
+    def label(self) -> str:
+        """The database's URL without credentials."""
+        return self._label
+
     @cached_property
     def _driver_errors(self) -> tuple[type[Exception], ...]:
         """What comes of the driver's own calls, which SQLAlchemy does not see."""
