@@ -158,3 +158,29 @@ class EventPage(_Json):
 
     events: list[EventView]
     next: int | None
+
+
+class DeliveryView(_Json):
+    """A callback: ``state`` is pending, delivered or dead; ``tries`` are the latest of them."""
+
+    delivery_id: str
+    run_id: str
+    workspace_id: str
+    url: str
+    event: str
+    state: str
+    attempts: int
+    created_at: str
+    next_at: str | None
+    tried_at: str | None
+    delivered_at: str | None
+    status: int | None
+    error: str | None
+    tries: list[dict[str, Any]]
+
+
+class DeliveryPage(_Json):
+    """Callbacks, those of the newest runs first; ``next`` as for runs."""
+
+    deliveries: list[DeliveryView]
+    next: str | None
