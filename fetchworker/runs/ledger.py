@@ -210,7 +210,7 @@ class Ledger:
             run = await locked(connection, run_id)
             if run is None or run.state in ENDED:
                 return True
-            jobs: Sequence[Row[Any]] = (await connection.execute(_ENDS.where(_J.run_id == run_id))).all()
+            jobs: Sequence[Any] = (await connection.execute(_ENDS.where(_J.run_id == run_id))).all()
             if any(job.ended_at is None for job in jobs):
                 return False
             roll = rolled_up([JobEnd(job.number, job.state, job.exit_cause, job.reasons) for job in jobs])

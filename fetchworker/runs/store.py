@@ -81,13 +81,13 @@ class RunStore(ItemStore):
         return self._label
 
     @cached_property
-    def _driver_errors(self) -> tuple[type[Exception], ...]:
-        """What comes of the driver's own calls, which SQLAlchemy does not see."""
+    def _faults(self) -> tuple[type[Exception], ...]:
+        """What a transaction raises; of the driver's own calls SQLAlchemy sees nothing."""
         if self._engine.dialect.name != "postgresql":
-            return ()
+            return (SQLAlchemyError, OSError)
         from psycopg import Error  # noqa: PLC0415  # not installed where SQLite is enough
 
-        return (Error,)
+        return (SQLAlchemyError, OSError, Error)
 
     async def write(self, action: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         """Do something in a transaction, tried again while the error is one that may pass.
@@ -113,7 +113,7 @@ class RunStore(ItemStore):
         try:
             async with asyncio.timeout(TRY_TIMEOUT), self._engine.begin() as connection:
                 return await action(connection)
-        except (SQLAlchemyError, OSError, *self._driver_errors) as exc:
+        except self._faults as exc:
             raise translated(exc, self._label) from exc
 
 

@@ -27,6 +27,7 @@ class Nodes:
         #: calls, by their names
         self.calls: list[tuple[Any, ...]] = []
         self._begun: list[subprocess.Popen[bytes]] = []
+        self.controls: list[subprocess.Popen[bytes]] = []
 
     # ── for tests ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -54,6 +55,8 @@ class Nodes:
     def kill_all(self) -> None:
         for pid in self.pids():
             os.kill(pid, signal.SIGKILL)
+        for process in self.controls:
+            kill(process)
         for process in self._begun:
             process.wait()
 
@@ -167,7 +170,9 @@ def _alive(pid: int) -> bool:
 def control(url: str, nodes: Nodes) -> subprocess.Popen[bytes]:
     """A control process that watches the runs of a database until it is killed; it says when it has begun."""
     command = [sys.executable, str(CONTROL), url, str(nodes.folder), "0.1"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    nodes.controls.append(process)
+    return process
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
