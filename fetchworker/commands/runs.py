@@ -22,7 +22,7 @@ _EXAMPLES = """examples:
   scrapy runs items RUN > items.jsonl
   scrapy runs log RUN --job 0
   scrapy runs abort RUN
-`scrapy runs start --help` tells the options of start, and so on. Scrapy's own go before the word: scrapy runs -L INFO list
+`scrapy runs start --help` tells the options of start, and so on. Scrapy's own go before it: scrapy runs -L INFO list
 """
 _INTERRUPTED = 130
 
@@ -35,7 +35,7 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_LEVEL": "ERROR"}  # noqa: RUF012  # Scrapy's attribute
 
     def syntax(self) -> str:
-        return "start|list|show|items|events|log|watch|abort|resume|migrate ..."
+        return "start|list|show|items|events|log|watch|abort|resume|deliveries|replay|migrate ..."
 
     def short_desc(self) -> str:
         return "Start runs of many jobs, watch them to their ends, have their rows"
@@ -80,7 +80,7 @@ class Command(ScrapyCommand):
 def _act(opts: argparse.Namespace) -> Callable[..., Any]:
     from fetchworker.runs import acts  # noqa: PLC0415  # keeps `scrapy list` light
 
-    return {"list": acts.find}.get(opts.act) or getattr(acts, opts.act)  # type: ignore[no-any-return]
+    return {"list": acts.find}.get(opts.act) or getattr(acts, opts.act)
 
 
 def _unknown(args: list[str]) -> Exception:
@@ -137,6 +137,14 @@ def _add_acts(acts: Any) -> None:
     resume = _of_run(acts, "resume", "begin its jobs anew that did not succeed")
     resume.add_argument("--detach", action="store_true", help="leave it to who watches runs")
     _as_json(resume)
+    found = acts.add_parser("deliveries", help="list callbacks, those of the newest runs first")
+    found.add_argument("--workspace", help="only those")
+    found.add_argument("--run", help="only those of this run")
+    found.add_argument("--state", choices=("pending", "delivered", "dead"), help="only those")
+    found.add_argument("--limit", type=_count, default=20, help="lines at most (20)")
+    _as_json(found)
+    replay = acts.add_parser("replay", help="have callbacks delivered again")
+    replay.add_argument("delivery", nargs="+", help="the delivery's id")
     acts.add_parser("migrate", help="make or renew the tables")
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from fetchworker.errors import ArgumentError
+from fetchworker.runs import deliveries as outgoing
 from fetchworker.runs.models import RunRequest
 from fetchworker.runs.place import opened
 from fetchworker.runs.saying import say
-from fetchworker.runs.texts import event_line, job_lines, run_line
+from fetchworker.runs.texts import delivery_line, event_line, job_lines, run_line
 from fetchworker.runs.watching import watched
 
 if TYPE_CHECKING:
@@ -162,6 +163,23 @@ async def migrate(settings: BaseSettings, _: argparse.Namespace) -> int:
     """Make or renew the tables."""
     async with opened(settings) as runs:
         say(f"the tables of {runs.store.label} are those of this version")
+    return DONE
+
+
+async def deliveries(settings: BaseSettings, opts: argparse.Namespace) -> int:
+    """List callbacks."""
+    mine = [opts.workspace] if opts.workspace else None
+    async with opened(settings, making=False) as runs:
+        page = await outgoing.listed(runs.store, workspaces=mine, run_id=opts.run, state=opts.state, limit=opts.limit)
+    say(*(_json(one) if opts.json else delivery_line(one) for one in page.deliveries))
+    return DONE
+
+
+async def replay(settings: BaseSettings, opts: argparse.Namespace) -> int:
+    """Have callbacks delivered again by who watches runs."""
+    async with opened(settings, making=False) as runs:
+        for name in opts.delivery:
+            say(delivery_line(await outgoing.replayed(runs.store, name)))
     return DONE
 
 

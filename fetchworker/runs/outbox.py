@@ -1,7 +1,8 @@
 """Brings callbacks of runs to those who asked for them: at least once, each try signed, with pauses, for a day.
 
-A row of the outbox is made in the transaction that ends its run (:mod:`.ledger`); its id stays the same whatever becomes of
-the tries. A try is noted as begun before anything is sent, so that a process which is killed costs a try and no delivery.
+A row of the outbox is made in the transaction that ends its run (:mod:`.ledger`); its id stays the same whatever becomes
+of the tries. A try is noted as begun before anything is sent, so that a process which is killed costs a try and no
+delivery.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Callbacks:
         policy = EgressPolicy(allow=self.environment.destinations(), ports=self.environment.egress_ports)
         decision = policy.classify(url)
         if not decision.allowed:
-            raise denied(decision, url, fields=["callbackWebhook"])  # type: ignore[arg-type]  # context is JSON
+            raise denied(decision, url, field="callbackWebhook")
 
     async def send(self, delivery: Row[Any]) -> Try:
         """Send a delivery once; redirects are not followed."""

@@ -14,6 +14,7 @@ from fetchworker.runs import writing
 from fetchworker.runs.engine import Engine
 from fetchworker.runs.inputs import Actors
 from fetchworker.runs.models import EventPage, RowPage, RunPage
+from fetchworker.runs.outbox import Callbacks, Outbox
 from fetchworker.runs.store import RunStore, now
 from fetchworker.runs.terms import Terms
 from fetchworker.runs.views import JOBS, event_view, reject_view, row_view, run_view
@@ -42,8 +43,11 @@ class Runs:
     database is away: then nothing is stored, and the engine goes on by itself when it is back. Made by :meth:`open`.
     """
 
-    def __init__(self, store: RunStore, platform: Platform, actors: Actors, engine: Engine | None) -> None:
+    def __init__(  # its parts
+        self, store: RunStore, platform: Platform, actors: Actors, engine: Engine | None, callbacks: Callbacks
+    ) -> None:
         self._store = store
+        self._callbacks = callbacks
         self._platform = platform
         self._actors = actors
         self._engine = engine
@@ -76,7 +80,11 @@ class Runs:
         terms = Terms.of(environment)
         actors = Actors(settings, most=environment.runs_jobs_max)
         store = await RunStore.open(place)
-        made = cls(store, platform, actors, Engine(place, store, platform, terms) if engine else None)
+        callbacks = Callbacks(environment)
+        lease = 2 * environment.runs_callback_timeout + 10
+        outbox = Outbox(store, callbacks, patience=environment.runs_callback_patience, lease=lease)
+        watching = Engine(place, store, platform, terms, clocks=[outbox]) if engine else None
+        made = cls(store, platform, actors, watching, callbacks)
         if made._engine is not None:
             try:
                 await made._engine.start()
@@ -114,8 +122,10 @@ class Runs:
         Raises:
             ArgumentError: an actor or an input is unknown or wrong, or there are too many jobs; ``fields`` names it as
                 ``runs[2].input.user``. Nothing is stored.
+            EgressDeniedError: the callback may not go where it should.
             RunStateError: the key stands for another request.
         """
+        self._callbacks.check(request.callback_webhook)
         drafts = await asyncio.to_thread(self._actors.drafts, request)  # it may read spiders
         new = writing.new_run_id()
         run_id = await self._store.write(

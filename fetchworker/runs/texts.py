@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fetchworker.runs.models import EventView, JobView, RunView
+    from fetchworker.runs.models import DeliveryView, EventView, JobView, RunView
 
 
 def run_line(run: RunView) -> str:
@@ -40,3 +40,10 @@ def event_line(event: EventView) -> str:
     change = event.type if event.state_to is None else f"{event.state_from or 'new'} → {event.state_to}"
     detail = ", ".join(f"{name}: {value}" for name, value in event.detail.items() if value not in ([], {}, ""))
     return f"{event.at[:19]}  {whose}  {change}" + (f"  ({detail})" if detail else "")
+
+
+def delivery_line(one: DeliveryView) -> str:
+    """A callback in a line."""
+    last = one.error or (f"status {one.status}" if one.status else "")
+    following = f", again at {one.next_at[:19]}" if one.state == "pending" and one.next_at else ""
+    return f"{one.delivery_id}  {one.run_id}  {one.state}  {one.attempts} tries  {last}{following}".rstrip()

@@ -22,6 +22,7 @@ from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody
 from fetchworker.service.responses import REF, failure_response
 from fetchworker.service.routes.artifacts import artifacts_router
 from fetchworker.service.routes.browser import browser_router
+from fetchworker.service.routes.deliveries import deliveries_router
 from fetchworker.service.routes.documents import documents_router
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
@@ -79,6 +80,7 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
         app.include_router(pool_router(service))
         app.include_router(runs_router(service))
         app.include_router(jobs_router(service))
+        app.include_router(deliveries_router(service))
     app.include_router(sites_router(service, spiders))
     for kind in (ApiError, FetchworkerError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _failed)
