@@ -35,7 +35,7 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_LEVEL": "ERROR"}  # noqa: RUF012  # Scrapy's attribute
 
     def syntax(self) -> str:
-        return "start|list|show|items|events|log|watch|abort|resume|deliveries|replay|migrate ..."
+        return "start|list|show|items|events|log|watch|abort|resume|deliveries|replay|schedules|principals|migrate ..."
 
     def short_desc(self) -> str:
         return "Start runs of many jobs, watch them to their ends, have their rows"
@@ -57,6 +57,8 @@ class Command(ScrapyCommand):
         _add_start(acts)
         _add_views(acts)
         _add_acts(acts)
+        _add_schedules(acts)
+        _add_principals(acts)
 
     @while_read
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -78,7 +80,11 @@ class Command(ScrapyCommand):
 
 
 def _act(opts: argparse.Namespace) -> Callable[..., Any]:
-    from fetchworker.runs import acts  # noqa: PLC0415  # keeps `scrapy list` light
+    if opts.act == "principals":
+        from fetchworker.service.principalacts import act  # noqa: PLC0415  # keeps `scrapy list` light
+
+        return act
+    from fetchworker.runs import acts  # noqa: PLC0415  # as above
 
     return {"list": acts.find}.get(opts.act) or getattr(acts, opts.act)
 
@@ -146,6 +152,28 @@ def _add_acts(acts: Any) -> None:
     replay = acts.add_parser("replay", help="have callbacks delivered again")
     replay.add_argument("delivery", nargs="+", help="the delivery's id")
     acts.add_parser("migrate", help="make or renew the tables")
+
+
+def _add_principals(acts: Any) -> None:
+    principals = acts.add_parser("principals", help="keys of the HTTP service that are kept in the database")
+    whats = principals.add_subparsers(dest="what", metavar="add|list|revoke", required=True)
+    add = whats.add_parser("add", help="make a key; it is shown this once")
+    add.add_argument("name", help="whose it is")
+    add.add_argument("--scopes", default="runs", help="what it opens (runs)")
+    add.add_argument("--workspace", help="the only one that it sees (all)")
+    _as_json(whats.add_parser("list", help="list them, without their keys"))
+    whats.add_parser("revoke", help="take a key's rights away").add_argument("name", help="whose it is")
+
+
+def _add_schedules(acts: Any) -> None:
+    schedules = acts.add_parser("schedules", help="runs that the clock starts")
+    whats = schedules.add_subparsers(dest="what", metavar="list|add|on|off|drop", required=True)
+    find = whats.add_parser("list", help="list them")
+    find.add_argument("--workspace", help="only those")
+    _as_json(find)
+    whats.add_parser("add", help="keep one").add_argument("file", help="as POST /schedules takes it, - for the input")
+    for name, told in (("on", "let it go on from now"), ("off", "let it rest"), ("drop", "forget it")):
+        whats.add_parser(name, help=told).add_argument("schedule", help="its id")
 
 
 def _of_run(acts: Any, name: str, told: str) -> argparse.ArgumentParser:

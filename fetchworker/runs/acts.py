@@ -5,26 +5,27 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from fetchworker.errors import ArgumentError
 from fetchworker.runs import deliveries as outgoing
 from fetchworker.runs.models import RunRequest
 from fetchworker.runs.place import opened
 from fetchworker.runs.saying import say
-from fetchworker.runs.texts import delivery_line, event_line, job_lines, run_line
+from fetchworker.runs.schedulemodels import ScheduleRequest
+from fetchworker.runs.texts import delivery_line, event_line, job_lines, run_line, schedule_line
 from fetchworker.runs.watching import watched
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from pydantic import BaseModel
     from scrapy.settings import BaseSettings
 
-DONE, BAD_USE = 0, 2
+M = TypeVar("M", bound=BaseModel)
+DONE = 0
 #: exit codes by the run's end
 ENDS: Mapping[str, int] = {"succeeded": 0, "partial": 3, "failed": 4, "timed_out": 5, "aborted": 6}
 _PAGE = 500
@@ -36,8 +37,12 @@ def request_of(opts: argparse.Namespace) -> RunRequest:
     Raises:
         ArgumentError: naming the field that is wrong.
     """
+    return _checked(RunRequest, _written(opts.request) if opts.request else _typed(opts))
+
+
+def _checked(model: type[M], value: Any) -> M:
     try:
-        return RunRequest.model_validate(_written(opts.request) if opts.request else _typed(opts))
+        return model.model_validate(value)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         raise ArgumentError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -48,14 +53,14 @@ def _written(path: str) -> Any:
         text = sys.stdin.read() if path == "-" else _read(path)
         return json.loads(text)
     except ValueError as exc:
-        raise ArgumentError(f"--request {path}: no JSON: {exc}") from None
+        raise ArgumentError(f"{path}: no JSON: {exc}") from None
 
 
 def _read(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as exc:
-        raise ArgumentError(f"--request {path}: {exc.strerror}") from None
+        raise ArgumentError(f"{path}: {exc.strerror}") from None
 
 
 def _typed(opts: argparse.Namespace) -> dict[str, Any]:
@@ -156,6 +161,22 @@ async def log(settings: BaseSettings, opts: argparse.Namespace) -> int:
     async with opened(settings, making=False) as runs:
         chunk = await runs.log(opts.run, job=opts.job, offset=-opts.bytes, limit=opts.bytes)
     sys.stdout.write(chunk.data.decode("utf-8", "replace"))
+    return DONE
+
+
+async def schedules(settings: BaseSettings, opts: argparse.Namespace) -> int:
+    """``list``, ``add``, ``on``, ``off`` or ``drop``; whoever watches runs starts them."""
+    request = _checked(ScheduleRequest, _written(opts.file)) if opts.what == "add" else None
+    async with opened(settings) as runs:
+        if request is not None:
+            say(schedule_line(await runs.schedules.add(request)))
+        elif opts.what == "drop":
+            await runs.schedules.drop(opts.schedule)
+        elif opts.what in ("on", "off"):
+            say(schedule_line(await runs.schedules.switch(opts.schedule, on=opts.what == "on")))
+        else:
+            found = await runs.schedules.list(workspaces=[opts.workspace] if opts.workspace else None)
+            say(*(_json(one) if opts.json else schedule_line(one) for one in found))
     return DONE
 
 

@@ -1,6 +1,6 @@
 """Brings callbacks of runs to those who asked for them: at least once, each try signed, with pauses, for a day.
 
-A row of the outbox is made in the transaction that ends its run (:mod:`.ledger`); its id stays the same whatever becomes
+A row of the outbox is made in the transaction that ends its run (:mod:`.ledger`); its id stays the same whatever comes
 of the tries. A try is noted as begun before anything is sent, so that a process which is killed costs a try and no
 delivery.
 """

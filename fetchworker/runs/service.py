@@ -15,6 +15,7 @@ from fetchworker.runs.engine import Engine
 from fetchworker.runs.inputs import Actors
 from fetchworker.runs.models import EventPage, RowPage, RunPage
 from fetchworker.runs.outbox import Callbacks, Outbox
+from fetchworker.runs.schedules import Schedules
 from fetchworker.runs.store import RunStore, now
 from fetchworker.runs.terms import Terms
 from fetchworker.runs.views import JOBS, event_view, reject_view, row_view, run_view
@@ -43,11 +44,18 @@ class Runs:
     database is away: then nothing is stored, and the engine goes on by itself when it is back. Made by :meth:`open`.
     """
 
-    def __init__(  # its parts
-        self, store: RunStore, platform: Platform, actors: Actors, engine: Engine | None, callbacks: Callbacks
+    def __init__(  # noqa: PLR0917  # its parts
+        self,
+        store: RunStore,
+        platform: Platform,
+        actors: Actors,
+        engine: Engine | None,
+        callbacks: Callbacks,
+        schedules: Schedules,
     ) -> None:
         self._store = store
         self._callbacks = callbacks
+        self.schedules = schedules
         self._platform = platform
         self._actors = actors
         self._engine = engine
@@ -83,8 +91,11 @@ class Runs:
         callbacks = Callbacks(environment)
         lease = 2 * environment.runs_callback_timeout + 10
         outbox = Outbox(store, callbacks, patience=environment.runs_callback_patience, lease=lease)
-        watching = Engine(place, store, platform, terms, clocks=[outbox]) if engine else None
-        made = cls(store, platform, actors, watching, callbacks)
+        schedules = Schedules(store, actors, callbacks)
+        watching = Engine(place, store, platform, terms, clocks=[outbox, schedules]) if engine else None
+        if watching is not None:
+            schedules.started = watching.kick
+        made = cls(store, platform, actors, watching, callbacks, schedules)
         if made._engine is not None:
             try:
                 await made._engine.start()

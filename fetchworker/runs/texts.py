@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fetchworker.runs.models import DeliveryView, EventView, JobView, RunView
+    from fetchworker.runs.schedulemodels import ScheduleView
 
 
 def run_line(run: RunView) -> str:
@@ -47,3 +48,11 @@ def delivery_line(one: DeliveryView) -> str:
     last = one.error or (f"status {one.status}" if one.status else "")
     following = f", again at {one.next_at[:19]}" if one.state == "pending" and one.next_at else ""
     return f"{one.delivery_id}  {one.run_id}  {one.state}  {one.attempts} tries  {last}{following}".rstrip()
+
+
+def schedule_line(one: ScheduleView) -> str:
+    """A schedule in a line."""
+    when = one.next_at[:19] if one.next_at else "off"
+    error = f"  {one.error}" if one.error else ""
+    rules = f"overlap {one.overlap}, misfire {one.misfire}"
+    return f"{one.schedule_id}  {one.workspace_id}/{one.name}  {one.cron} {one.timezone}  {rules}  next {when}{error}"

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 from sqlalchemy import insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from fetchworker.db.runtables import api_principals
-from fetchworker.errors import ArgumentError
+from fetchworker.errors import ArgumentError, RefusedError
 from fetchworker.runs.store import now
 from fetchworker.service.callers import Key, new_key
 
@@ -58,7 +57,7 @@ async def add(store: RunStore, name: str, scopes: tuple[str, ...], workspace: st
 
     try:
         made = await store.write(write)
-    except IntegrityError:
+    except RefusedError:
         made = False
     if not made:
         raise ArgumentError(f"there is a principal {name!r} already; a revoked one keeps its name", fields=["name"])
