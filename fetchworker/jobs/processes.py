@@ -24,6 +24,10 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STATE, _PARENT, _RSS = 0, 1, 21
 
 
+#: looks after which all processes are read again
+_ALL = 60
+
+
 @dataclass(frozen=True, slots=True)
 class Process:
     """A process; ``rss`` is its resident memory in bytes."""
@@ -72,6 +76,29 @@ def below(root: int, processes: list[Process]) -> list[Process]:
             found.append(process)
             left.append(process.pid)
     return found
+
+
+class Family:
+    """The processes below one, looked at again and again: those of others are read once and then left out.
+
+    Nobody else's process becomes a descendant, so only new numbers are of interest. As numbers are used again, all are
+    read now and then.
+    """
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._others: set[int] = set()
+        self._looks = 0
+
+    def look(self) -> list[Process]:
+        """Those that run now."""
+        self._looks += 1
+        pids = set(_pids())
+        self._others = self._others & pids if self._looks % _ALL else set()
+        read = [process for pid in pids - self._others if (process := _read(pid)) is not None]
+        found = below(self._root, read)
+        self._others = pids - {process.pid for process in found}
+        return found
 
 
 def marked(folder: Path) -> list[int]:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.jobs.causes import Ending, Thresholds, judge
-from fetchworker.jobs.processes import MARK, Process, adopt_orphans, descendants, kill
+from fetchworker.jobs.processes import MARK, Family, adopt_orphans, descendants, kill
 from fetchworker.jobs.webhook import SECRET, tell
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Supervisor:
         self._main: int | None = None
         self._status: int | None = None
         self._peak = 0
+        self._family = Family(os.getpid())
         self._started = time.time()
         self._begun = time.monotonic()
         self._stopped: tuple[str, str] | None = None
@@ -124,7 +125,7 @@ class Supervisor:
             self._stop("aborted", "it was told to end" if cancel else "its supervisor was told to end")
 
     def _look(self) -> None:
-        memory = sum(process.rss for process in self._processes())
+        memory = sum(process.rss for process in self._family.look())
         self._peak = max(self._peak, memory)
         limit, timeout = self._options["memory_mb"], self._options["timeout_sec"]
         if limit is not None and memory > limit * _MB:
@@ -133,7 +134,7 @@ class Supervisor:
         if timeout is not None and time.monotonic() - self._begun > timeout:
             self._stop("timed_out", f"it ran longer than {timeout:g} seconds")
         if self._kill_at is not None and time.monotonic() >= self._kill_at:
-            kill([process.pid for process in self._processes()])
+            kill([process.pid for process in descendants(os.getpid())])
 
     def _stop(self, why: str, detail: str) -> None:
         """TERM to the job's group, once; KILL to all when the grace is over."""
@@ -144,9 +145,6 @@ class Supervisor:
         assert self._main is not None
         with suppress(ProcessLookupError):
             os.killpg(self._main, signal.SIGTERM)
-
-    def _processes(self) -> list[Process]:
-        return descendants(os.getpid())
 
     def _reap(self) -> None:
         """Take note of descendants that have ended."""
@@ -161,7 +159,7 @@ class Supervisor:
 
     def _clear(self) -> None:
         """End what the job's process has left behind."""
-        while left := self._processes():
+        while left := descendants(os.getpid()):
             kill([process.pid for process in left])
             time.sleep(_AGAIN)
             self._reap()

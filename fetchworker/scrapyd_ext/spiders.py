@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from scrapyd.webservice import spider_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_LOOKING = threading.Lock()
 
 
 def listed(root: Any, project: str, version: str | None) -> Sequence[str]:
@@ -29,5 +32,8 @@ def is_spider(root: Any, project: str, version: str | None, name: str) -> bool:
     Raises:
         RunnerError: the project cannot be loaded.
     """
-    known = spider_list.cache[project].get(version, ())
-    return name in known or name in listed(root, project, version)
+    if name in spider_list.cache[project].get(version, ()):
+        return True
+    with _LOOKING:  # many calls at once look once
+        known = spider_list.cache[project].get(version, ())
+        return name in known or name in listed(root, project, version)

@@ -225,12 +225,17 @@ async def test_jobs_outlive_whoever_started_them(place):
         runs = await platform.spawn(odd("runs", "lines", {"gate": str(gate)}))
         await state(platform, runs, JobState.RUNNING)
         waits = await platform.spawn(odd("waits", "lines"))
-        before = (await platform.nodes())[0].incarnation
-    if place.node:
-        place.node.end(kill=True)
+        seen = {(await platform.nodes())[0].incarnation}
+    for kill in (False, True):
+        if place.node:
+            place.node.end(kill=kill)
+        async with place.open(slots=1) as platform:
+            [node] = await platform.nodes()
+            assert (node.running, node.queued) == (1, 1)
+            seen.add(node.incarnation)
+    assert len(seen) == 3
     gate.touch()
     async with place.open(slots=1) as platform:
-        assert (await platform.nodes())[0].incarnation != before
         assert (await platform.spawn(odd("runs", "lines", {"gate": str(gate)}))).fresh is False
         assert [(await ended(platform, placement)).exit_cause for placement in (runs, waits)] == ["ok", "ok"]
         chunk = await platform.items(runs.node, "runs", offset=0, limit=1 << 20)
