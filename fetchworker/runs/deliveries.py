@@ -65,7 +65,8 @@ async def replayed(store: RunStore, delivery_id: str, *, workspaces: Collection[
     query = update(webhook_deliveries).where(mine).values(values).returning(webhook_deliveries)
 
     async def write(connection: AsyncConnection) -> Row[Any] | None:
-        return (await connection.execute(query)).one_or_none()
+        row: Row[Any] | None = (await connection.execute(query)).one_or_none()
+        return row
 
     found = await store.write(write)
     if found is None:

@@ -209,7 +209,9 @@ async def _carry_out(  # noqa: PLR0917  # what is known of it
         "next_at": at(following.timestamp()) if following else None,
         "waiting": [time.isoformat() for time in plan.waiting] or None,
     }
-    for time in plan.starts if drafts is not None else ():
+    started = [] if drafts is None else plan.starts
+    for time in started:
+        assert drafts is not None
         key = f"schedule:{row.schedule_id}:{time.isoformat()}"
         new = writing.new_run_id()
         values["last_run_id"] = await writing.start(connection, new, request, drafts, principal=row.principal, key=key)
@@ -217,7 +219,7 @@ async def _carry_out(  # noqa: PLR0917  # what is known of it
     if plan.starts:
         values["error"] = error
     await connection.execute(update(schedules).where(_S.schedule_id == row.schedule_id).values(values))
-    return len(plan.starts) if drafts is not None else 0
+    return len(started)
 
 
 async def _runs(connection: AsyncConnection, run_id: str | None) -> bool:

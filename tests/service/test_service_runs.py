@@ -40,7 +40,8 @@ def api(running):
     """Calls by somebody's key."""
 
     def call(method, path, who="ann", **more):
-        headers = {"authorization": f"Bearer {KEYS.get(who, who)}", **more.pop("headers", {})}
+        key = {"authorization": f"Bearer {KEYS.get(who, who)}"} if who else {}
+        headers = {**key, **more.pop("headers", {})}
         with running.client() as client:
             return client.request(method, path, headers=headers, **more)
 
