@@ -73,10 +73,9 @@ class RunsPart:
         if self._missing:
             told = f"runs need {', '.join(self._missing)}: {how_to_install('runs,store')}"
             raise ApiError("NOT_INSTALLED", told)
-        async with self._opening:
-            if self._runs is None:
-                self._runs = await self._opened()
-        return self._runs
+        if self._runs is None and self.away:  # it is looked for beside the calls, which do not wait for it
+            raise StorageAwayError(self.away)
+        return await self._open()
 
     async def close(self) -> None:
         """Stop watching; jobs go on."""
@@ -90,6 +89,12 @@ class RunsPart:
         return self._runs is not None or (
             self._place is not None and (self._place.path is None or self._place.path.exists())
         )
+
+    async def _open(self) -> Runs:
+        async with self._opening:
+            if self._runs is None:
+                self._runs = await self._opened()
+        return self._runs
 
     async def _opened(self) -> Runs:
         from fetchworker.platforms.choice import open_platform  # noqa: PLC0415  # not every service has runs
@@ -114,7 +119,7 @@ class RunsPart:
         try:
             from fetchworker.service import principals  # noqa: PLC0415  # SQLAlchemy may be missing
 
-            store = (await self.get()).store
+            store = (await self._open()).store
             self._callers.renew(await principals.keys(store))
             seen, self._callers.seen = self._callers.seen, set()
             await principals.used(store, seen)
