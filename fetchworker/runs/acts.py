@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from fetchworker.errors import ArgumentError
 from fetchworker.runs import deliveries as outgoing
-from fetchworker.runs.models import RunRequest
+from fetchworker.runs.models import RunRequest, place_of
 from fetchworker.runs.place import opened
 from fetchworker.runs.saying import say
 from fetchworker.runs.schedulemodels import ScheduleRequest
@@ -45,7 +45,7 @@ def _checked(model: type[M], value: Any) -> M:
         return model.model_validate(value)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
-        raise ArgumentError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise ArgumentError(f"{place_of(first['loc'])}: {first['msg']}") from None
 
 
 def _written(path: str) -> Any:

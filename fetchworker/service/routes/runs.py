@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
-from fetchworker.runs.models import EventPage, RejectView, Row, RowPage, RunPage, RunRequest, RunView, State
+from fetchworker.runs.models import EventPage, RejectView, Row, RowPage, RunPage, RunRequest, RunView, State, place_of
 from fetchworker.service.failures import ApiError
 from fetchworker.service.idempotency import key_of
 from fetchworker.service.responses import JSON, Lines, failures, takes
@@ -68,17 +68,10 @@ def read(model: type[BaseModel], body: bytes) -> Any:
     try:
         return model.model_validate_json(body or b"{}")
     except ValidationError as exc:
-        found = [(_place(one["loc"]), one["msg"]) for one in exc.errors(include_url=False, include_input=False)]
+        found = [(place_of(one["loc"]), one["msg"]) for one in exc.errors(include_url=False, include_input=False)]
         message = "; ".join(f"{place}: {what}" if place else what for place, what in found)
         fields = list(dict.fromkeys(place for place, _ in found if place))
         raise ApiError("VALIDATION_ERROR", message, fields=fields or None) from None
-
-
-def _place(loc: tuple[int | str, ...]) -> str:
-    parts = [
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc if part not in ("dict[str,any]", "str")
-    ]
-    return "".join(parts).removeprefix(".")
 
 
 def own_workspace(service: Service, request: Request, asked: str | None) -> str | None:
