@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 
-from fetchworker.commands import while_read
+from fetchworker.commands import UNWRITABLE, while_read
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +49,8 @@ class Command(ScrapyCommand):
             "--json one object a document; several documents in one file are told apart by their page numbers. FILE "
             "may be - for standard input. Exit codes: 0, 2 wrong arguments or configuration, 3 a file cannot be "
             "opened, 10 empty, 11 not a document, 12 encrypted, 13 damaged or cut, 14 over a cap, 15 out of time, "
-            "16 the engine failed; of several files that failed, that of the first one. docs/documents.md."
+            "16 the engine failed, 17 too many files wait; of several files that failed, that of the first one. 4 the "
+            "output cannot be written, on standard output or as an overlay; 130 at Ctrl-C. docs/documents.md."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -104,7 +105,8 @@ async def _read_all(
     with show:
         async for file, found in _each(files, DocumentReader(settings, second), opts, show.progress):
             if isinstance(found, list):
-                show.documents(file, found)
+                drawn = show.documents(file, found)
+                code = code or drawn
                 continue
             show.failure(file, found)
             code = code or (EXIT_CODES[found.reason] if isinstance(found, DocumentError) else UNREADABLE)
@@ -175,8 +177,9 @@ class _Show:
         self._bar.n, self._bar.total = map(sum, zip(*self._pages.values(), strict=True))
         self._bar.set_postfix_str(file[-40:])
 
-    def documents(self, file: str, found: list[Examined]) -> None:
-        """What a file says."""
+    def documents(self, file: str, found: list[Examined]) -> int:
+        """What a file says; an exit code, 0 unless a picture of it cannot be written."""
+        code = 0
         for one in found:
             told = one.to_json(file)
             if self._opts.json:
@@ -184,8 +187,9 @@ class _Show:
             else:
                 print("\n".join(_lines(told)))
             if self._opts.overlay is not None:
-                self._draw(one)
+                code = self._draw(file, one) or code
             sys.stdout.flush()
+        return code
 
     def failure(self, file: str, error: DocumentError | OSError) -> None:
         """Why a file says nothing."""
@@ -200,16 +204,31 @@ class _Show:
             _print_json({"file": file, **empty, "error": told})
         print(f"scrapy document: {file}: {told['reason']}: {told['message']}", file=sys.stderr)
 
-    def _draw(self, one: Examined) -> None:
+    def _draw(self, file: str, one: Examined) -> int:
         from pathlib import Path  # noqa: PLC0415  # as above
 
         if one.overlay is None:
             print("  (no page to draw on: an electronic invoice)")
-            return
+            return 0
         self._drawn += 1
         path = _numbered(Path(self._opts.overlay), self._drawn)
-        path.write_bytes(one.overlay)
+        try:
+            _write_whole(path, one.overlay)
+        except OSError as exc:
+            print(f"scrapy document: {file}: {path} cannot be written: {exc.strerror or exc}", file=sys.stderr)
+            return UNWRITABLE
         print(f"  drawn: {path}")
+        return 0
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file, or leave what was there."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _numbered(path: Path, number: int) -> Path:

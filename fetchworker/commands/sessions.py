@@ -112,6 +112,7 @@ class Command(ScrapyCommand):
         check_jar_of(spider, opts.jar)
         check_pool(self.settings, site, needed=bool(count))
         wanted = Wanted(jar=opts.jar, count=count, names=names)
+        self.settings.set("LOG_LEVEL", "ERROR", priority="spider")  # over the project's, under -L
         process = AsyncCrawlerProcess(self.settings)
         process.crawl(warming(spider, wanted))
         process.start()
@@ -134,12 +135,17 @@ def _told(site: str, wanted: Any, *, as_json: bool) -> int:
     told = [f"{site}: {why}" for why in wanted.failed]
     for what in told + [f"{site} has no session {name}" for name in wanted.missing]:
         print(f"scrapy sessions: {what}", file=sys.stderr)
+    failed, why = len(wanted.failed), "" if wanted.visits else " (the site has no warm-up page)"
     done = "warmed" if wanted.visits else "unchanged" if wanted.names else "made"
     if as_json:
-        names = {"warmed": []} | {done: wanted.done}
-        print(json.dumps({"site": site, **names, "failed": len(wanted.failed), "missing": wanted.missing}))
+        names = {"warmed": []} | {done: wanted.done} | ({"made_anew": wanted.anew} if wanted.anew else {})
+        names |= {"not_made": wanted.unmade} if wanted.unmade else {}
+        print(json.dumps({"site": site, **names, "failed": failed, "missing": wanted.missing}))
     else:
-        failed = f", {len(wanted.failed)} failed" if wanted.failed else ""
-        why = "" if wanted.visits else " (the site has no warm-up page)"
-        print(f"{site}: {len(wanted.done)} {done.replace('warmed', 'warmed up')}{why}{failed}")
-    return 2 if wanted.missing else 1 if wanted.failed or not wanted.done else 0
+        whole = f"{len(wanted.done)} {done.replace('warmed', 'warmed up')}{why}"
+        parts = [whole] if wanted.done or not wanted.anew else []
+        parts += [f"{len(wanted.anew)} made anew (nobody could read the record)"] if wanted.anew else []
+        parts += [f"{wanted.unmade} not made"] if wanted.unmade else []
+        parts += [f"{len(wanted.failed)} failed"] if wanted.failed and not wanted.unmade else []
+        print(f"{site}: {', '.join(parts)}")
+    return 2 if wanted.missing else 1 if wanted.failed or not (wanted.done or wanted.anew) else 0

@@ -159,7 +159,7 @@ class ProxyServer:
             await self._listen()
 
     async def _listen(self) -> None:
-        self._server = await asyncio.start_server(self._client, sock=self._place, ssl=self._tls, limit=HEAD_LIMIT)
+        self._server = await asyncio.start_server(self._accept, sock=self._place, ssl=self._tls, limit=HEAD_LIMIT)
         self._place = None  # the server closes it
 
     async def _silence(self) -> None:
@@ -170,11 +170,14 @@ class ProxyServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Begin a task of our own: asyncio's tells a cancelled one as an error that nobody handled."""
+        task = asyncio.get_running_loop().create_task(self._client(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: writer.transport.abort())  # one that was cancelled before it began
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await self._speak((reader, writer))
         except (OSError, BadMessageError, asyncio.IncompleteReadError):

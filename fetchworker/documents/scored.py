@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from fetchworker.documents.model import Document
 from fetchworker.documents.rules import read
 from fetchworker.documents.scoring import Report, score
+from fetchworker.documents.truths import checked
 from fetchworker.errors import ArgumentError, DocumentError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def samples(folder: Path) -> list[Sample]:
     """The documents of a folder, and of those in it, that have a truth of the same name beside them.
 
     Raises:
-        ArgumentError: the folder has none, or a truth is no JSON object with ``fields``.
+        ArgumentError: the folder has none, or a truth is no JSON or not what a truth is (:mod:`.truths`).
     """
     found = list(_samples(folder))
     if not found:
@@ -85,9 +86,7 @@ def _samples(folder: Path) -> Iterator[Sample]:
             truth = orjson.loads(path.read_bytes())
         except orjson.JSONDecodeError as error:
             raise ArgumentError(f"{path}: not JSON: {error}") from None
-        if not isinstance(truth, dict) or not isinstance(truth.get("fields"), dict):
-            raise ArgumentError(f"{path}: a truth is an object with `fields`")
-        yield Sample(str(beside[0].relative_to(folder)), beside[0], truth)
+        yield Sample(str(beside[0].relative_to(folder)), beside[0], checked(truth, str(path)))
 
 
 async def _reading(

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from fetchworker.documents.model import Reading
 
-_ALIASES = {"date": "invoice_date"}  # in the truth of an invoice
-_DAYS = frozenset({"date", "invoice_date", "due_date"})
-_MONEY = frozenset({"total", "subtotal", "tax"})
+#: other names of fields in the truth of an invoice
+ALIASES = {"date": "invoice_date"}
+DAYS = frozenset({"date", "invoice_date", "due_date"})
+MONEY = frozenset({"total", "subtotal", "tax"})
 _ALIKE = str.maketrans("0158", "oisb")
 #: a field at or above this is given as sure
 SURE = 0.9
@@ -132,12 +133,12 @@ def same(name: str, truth: str, value: str | None) -> tuple[bool, bool]:
     """Whether a value is right: exactly, and with what prints alike forgiven."""
     if value is None:
         return False, False
-    if name in _DAYS:
+    if name in DAYS:
         days = dates.find(truth)
         right = bool(days) and days[0].iso(day_first=True) == value
         return right, right
-    if name in _MONEY:
-        one, other = _amount(truth), _amount(value)
+    if name in MONEY:
+        one, other = amount(truth), amount(value)
         right = one is not None and other is not None and abs(one - other) < _CENT
         return right, right
     one_text, other_text = _bare(truth), _bare(value)
@@ -155,7 +156,7 @@ def _add(report: Report, name: str, reading: Reading | None, truth: Mapping[str,
     for key, wanted in truth["fields"].items():
         if key == "line_items" or wanted is None or key in hidden:
             continue
-        field_ = _ALIASES.get(key, key) if kind == "invoice" else key
+        field_ = ALIASES.get(key, key) if kind == "invoice" else key
         told = reading.fields.get(field_) if reading else None
         value = told.value if told else None
         exact, alike = same(field_, str(wanted), value)
@@ -183,12 +184,13 @@ def _add_rows(report: Report, reading: Reading | None, wanted: list[dict[str, An
 def _same_row(wanted: dict[str, Any], row: dict[str, str | None], *, described: bool) -> bool:
     for key in ("quantity", "unit_price", "amount"):
         one, other = wanted.get(key), row.get(key)
-        if one is not None and (other is None or _amount(str(one)) != _amount(other)):
+        if one is not None and (other is None or amount(str(one)) != amount(other)):
             return False
     return not described or _bare(str(wanted.get("description") or "")) == _bare(row.get("description") or "")
 
 
-def _amount(text: str) -> Decimal | None:
+def amount(text: str) -> Decimal | None:
+    """A truth's or a field's number, None where it is none."""
     try:
         return Decimal(text)
     except InvalidOperation:

@@ -71,6 +71,7 @@ class PooledSessions:
         self._runtime = runtime
         self._needed = runtime.config.pool is not None
         self._told = False
+        self._tiers: dict[str, str | None] = {}
 
     # ── before a try ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -88,8 +89,7 @@ class PooledSessions:
         """
         if request.meta.get(EXCLUSIVE):
             return await self._locked(request, unfit)
-        tier = self._runtime.exits.above(request.meta.get("fw_tier"), request.meta.get(COUNTRY))
-        take = self._pooled(request, tier)
+        take = self._pooled(request)
         if take is None:
             return None
         for _ in range(_MOST_DROPPED + self._runtime.leases.terms.max_total):
@@ -97,7 +97,7 @@ class PooledSessions:
             hold.users += 1
             session = None
             try:
-                session = await self._fetched(hold, unfit, tier, helps=_helps(request))
+                session = await self._fetched(hold, unfit, self._tier_of(hold, request), helps=_helps(request))
             finally:
                 if session is None:
                     hold.users -= 1
@@ -108,13 +108,28 @@ class PooledSessions:
             f"no session of {self._runtime.site} could be used: see the log for what each lacks"
         )
 
-    def _pooled(self, request: Request, tier: str | None) -> Callable[[], Awaitable[Hold]] | None:
+    def _tier(self, request: Request) -> str | None:
+        """The tier of its exits as things stand; it may change while a request waits."""
+        return self._runtime.exits.above(request.meta.get("fw_tier"), request.meta.get(COUNTRY))
+
+    def _tier_of(self, hold: Hold, request: Request) -> str | None:
+        """The tier of a leased session's jar."""
+        jar = jar_of(hold.lease.session_id)
+        return self._tiers[jar] if jar in self._tiers else self._tier(request)
+
+    def _pooled(self, request: Request) -> Callable[[], Awaitable[Hold]] | None:
         meta, leases = request.meta, self._runtime.leases
         if meta.get(LEASED):
             return lambda: self._leased(meta[SCOPE])
         if not self._needed or meta.get(CARRIED) is not None:
             return None
-        jar = country_jar(tier_jar(meta.get(JAR, MAIN), tier), meta.get(COUNTRY))
+
+        def jar() -> str:  # asked for again as long as it waits
+            tier = self._tier(request)
+            name = country_jar(tier_jar(meta.get(JAR, MAIN), tier), meta.get(COUNTRY))
+            self._tiers[name] = tier
+            return name
+
         scope, name = meta.get(SCOPE), meta.get("fw_session")
         helper = _helps(request)
         if scope is not None and not helper:

@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 #: names in ``extra``: addresses; files as base64; and what they say
 URLS, FILES, READINGS = "document_urls", "documents", "document_readings"
+#: characters of an entry that is no address, as it is told in its item
+_SHOWN = 200
 
 
 class DocumentPipeline(MediaPipeline):
@@ -96,8 +98,12 @@ class DocumentPipeline(MediaPipeline):
         """Read what the item holds, then what it names."""
         if isinstance(item, Document):
             return await self._whole(item)
-        held = item.extra.get(FILES) if isinstance(item, Item) else None
+        if not isinstance(item, Item):
+            return await super().process_item(item)
+        held, wrong = item.extra.get(FILES), self._no_addresses(item)
         item = await super().process_item(item)
+        if wrong:
+            item.extra = {**item.extra, READINGS: [*item.extra.get(READINGS, ()), *wrong]}
         if isinstance(held, list):
             told = [await self._held(file) for file in held]
             rest = {name: value for name, value in item.extra.items() if name != FILES}
@@ -107,9 +113,22 @@ class DocumentPipeline(MediaPipeline):
     def named(self, item: Item) -> dict[str, str]:
         """The addresses of an item's documents."""
         urls = item.extra.get(URLS)
-        found = [url for url in urls if isinstance(url, str)] if isinstance(urls, list) else []
+        found = [url for url in urls if _is_address(url)] if isinstance(urls, list) else []
         found += [part.url for part in getattr(item, "media", None) or () if _is_document(part)]
-        return {url: "document" for url in found if url.lower().startswith(("https://", "http://"))}
+        return {url: "document" for url in found if _is_address(url)}
+
+    def _no_addresses(self, item: Item) -> list[dict[str, Any]]:
+        """An error for each entry that names no document, so that none vanishes."""
+        urls = item.extra.get(URLS)
+        if urls is None:
+            return []
+        if not isinstance(urls, list):
+            return [self._no_address(urls, f"{URLS} is a list of addresses, not {type(urls).__name__}")]
+        return [self._no_address(url, _wanted(url)) for url in urls if not _is_address(url)]
+
+    def _no_address(self, entry: Any, message: str) -> dict[str, Any]:
+        shown = entry[:_SHOWN] if isinstance(entry, str) else None
+        return {"url": shown, **self._failed(None, "ARGUMENT_ERROR", message)}
 
     async def _used(self, response: Response) -> dict[str, Any]:
         try:
@@ -127,11 +146,11 @@ class DocumentPipeline(MediaPipeline):
         body, item.body_base64 = item.body_base64, None
         try:
             content = base64.b64decode(body or "", validate=True)
+            item.id, item.bytes = await _digest(content), len(content)
             told = await self._read(content, item.read_as)
         except (DocumentError, binascii.Error) as exc:
             item.error = self._error(exc)
             return item
-        item.id, item.bytes = told["sha256"], told["bytes"]
         item.pages_read, item.pages_total = told["pages_read"], told["pages_total"]
         item.documents = told["documents"]
         return item
@@ -153,7 +172,7 @@ class DocumentPipeline(MediaPipeline):
         return error.to_json()
 
     async def _read(self, content: bytes, kind: Wanted) -> dict[str, Any]:
-        digest = await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest())
+        digest = await _digest(content)
         known = await self._known(digest, kind)
         if known is not None:
             self._runtime.count("documents/known")
@@ -191,6 +210,19 @@ class DocumentPipeline(MediaPipeline):
         from fetchworker.db.documents import DocumentKey  # noqa: PLC0415  # SQLAlchemy is heavy
 
         return DocumentKey(digest, self._documents.name, kind)
+
+
+def _is_address(url: Any) -> bool:
+    return isinstance(url, str) and url.lower().startswith(("https://", "http://"))
+
+
+def _wanted(entry: Any) -> str:
+    told = "an http or https address is wanted"
+    return told if isinstance(entry, str) else f"{told}, not {type(entry).__name__}"
+
+
+async def _digest(content: bytes) -> str:
+    return await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest())
 
 
 def _is_document(part: Any) -> bool:

@@ -9,8 +9,9 @@ import orjson
 
 from fetchworker.errors import ArgumentError, SessionError
 from fetchworker.pooling import facts
+from fetchworker.pooling.facts import plain
 from fetchworker.pooling.place import opened
-from fetchworker.sessions.keys import check_session_id
+from fetchworker.sessions.keys import check_session_id, is_session_id
 from fetchworker.sessions.pool import Lease
 from fetchworker.sessions.poolkeys import jar_of
 
@@ -90,19 +91,21 @@ async def drop(
 
 async def _dropped(home: Home, name: str) -> bool:
     counted, _ = await home.pool.quarantine(Lease(name, 0), "dropped by hand", seconds=0)
+    if not is_session_id(name):  # something in the pool that is called as no session may be
+        return counted
     return await home.store.delete(home.site, name) or counted
 
 
 def _report(site: str, what: str, names: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        _print([orjson.dumps({"site": site, what: list(names)}).decode()])
+        _print([orjson.dumps({"site": site, what: list(map(plain, names))}).decode()])
     else:
         _print([f"{site}: {len(names)} {what}"])
 
 
 def _missing(site: str, names: Sequence[str]) -> int:
     for name in names:
-        _complain(f"{site} has no session {name}")
+        _complain(f"{site} has no session {plain(name)}")
     return REFUSED if names else DONE
 
 

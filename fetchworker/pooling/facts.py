@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 _HEAD = ("SITE", "SESSION", "JAR", "STATE", "USES", "SCORE", "BLOCKS", "AGE", "UNUSED", "UNTIL", "REASON")
 
 
+def plain(text: str) -> str:
+    """What Redis has, without characters that drive a terminal or that no text may have."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
 def listed(site: str, standing: Standing) -> dict[str, Any]:
     """A pooled session."""
     return {
         "site": site,
-        "id": standing.id,
+        "id": plain(standing.id),
         "pooled": True,
-        "jar": standing.jar,
+        "jar": plain(standing.jar),
         "state": standing.state,
         "uses": standing.uses,
         "score": standing.score,
@@ -31,15 +36,15 @@ def listed(site: str, standing: Standing) -> dict[str, Any]:
         "created_at": standing.created_at,
         "used_at": standing.used_at,
         "until": standing.until,
-        "owner": standing.owner,
-        "reason": standing.reason,
+        "owner": None if standing.owner is None else plain(standing.owner),
+        "reason": None if standing.reason is None else plain(standing.reason),
         "reason_at": standing.reason_at,
     }
 
 
 def named(site: str, session: Session, lock: tuple[str, float] | None = None) -> dict[str, Any]:
     """A session that somebody named; ``lock``: who has it to himself, and for how many seconds at least."""
-    held = {} if lock is None else {"state": "exclusive", "owner": lock[0], "until": time.time() + lock[1]}
+    held = {} if lock is None else {"state": "exclusive", "owner": plain(lock[0]), "until": time.time() + lock[1]}
     return {
         "site": site,
         "id": session.id,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Spider
 
-from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError, SessionDamagedError
+from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError, SessionDamagedError, SessionExhaustedError
 from fetchworker.middlewares.poolwarm import PoolWarmer
 from fetchworker.runtime import Runtime, load_configuration
 from fetchworker.sessions.poolkeys import jar_of
@@ -28,6 +28,8 @@ class Wanted:
         count: how many new ones.
         names: of those that are there.
         done: names of sessions that were warmed up, or only made or looked at where there are no visits.
+        anew: names of sessions whose records nobody could read: each has a new identity now.
+        unmade: how many new ones there was no room for.
         visits: whether the site has a warm-up page.
         missing: names of sessions that there are not.
         failed: what went wrong, one sentence each.
@@ -38,6 +40,8 @@ class Wanted:
         self.done: list[str] = []
         self.failed: list[str] = []
         self.missing: list[str] = []
+        self.anew: list[str] = []
+        self.unmade = 0
         self.visits = True
 
 
@@ -92,9 +96,13 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
     runtime = Runtime.of(crawler)
     warmer = PoolWarmer(crawler, runtime)
     wanted.visits = warmer.visits
-    for _ in range(wanted.count):
+    for number in range(wanted.count):
         try:
             name = await warmer.warm(wanted.jar)
+        except SessionExhaustedError:
+            wanted.unmade = wanted.count - number
+            wanted.failed.append(await _full(runtime, wanted.jar))
+            return
         except FetchworkerError as exc:
             wanted.failed.append(exc.message)
             return
@@ -104,21 +112,31 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
             wanted.done.append(name)
     for name in wanted.names:
         try:
-            if await _is_there(runtime, name):
-                await _refresh(runtime, warmer, name)
-                wanted.done.append(name)
-            else:
+            there = await _is_there(runtime, name)
+            if there is False:
                 wanted.missing.append(name)
+                continue
+            await _refresh(runtime, warmer, name)
+            (wanted.done if there else wanted.anew).append(name)
         except FetchworkerError as exc:
             wanted.failed.append(f"{name}: {exc.message}")
 
 
-async def _is_there(runtime: Runtime, name: str) -> bool:
-    """Whether there is such a session; one that cannot be read is one."""
+async def _full(runtime: Runtime, jar: str) -> str:
+    """Why no more sessions may be made."""
+    terms, site = runtime.leases.terms, runtime.site
+    counts = await (await runtime.leases.open()).counts(jar)
+    if counts.total >= terms.max_total:
+        return f"the pool has {counts.total} of {terms.max_total} sessions ({jar}): raise sites.{site}.pool.max_total"
+    return f"{terms.concurrency} sessions are in use at once: raise sites.{site}.pool.concurrency, or wait"
+
+
+async def _is_there(runtime: Runtime, name: str) -> bool | None:
+    """Whether there is such a session; None for one that cannot be read."""
     try:
         return await (await runtime.session_store()).load(runtime.site, name) is not None
     except SessionDamagedError:
-        return True
+        return None
 
 
 async def _refresh(runtime: Runtime, warmer: PoolWarmer, name: str) -> None:

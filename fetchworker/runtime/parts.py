@@ -61,7 +61,7 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
 
     from fetchworker.config import command_line, load_environment  # noqa: PLC0415  # heavy to import
     from fetchworker.proxies.providers import products  # noqa: PLC0415  # as the next
-    from fetchworker.sites import check_spiders, check_tiers, load_sites  # noqa: PLC0415  # YAML is heavy to import
+    from fetchworker.sites import check_lives, check_spiders, check_tiers, load_sites  # noqa: PLC0415  # YAML is heavy to import
 
     environment = load_environment(overrides=command_line(settings))
     sites = load_sites(environment.sites_file)
@@ -70,6 +70,7 @@ def load_configuration(settings: BaseSettings) -> tuple[Environment, Sites]:
     tiers = proxy_manager(environment).tiers
     sold = {product.tier for of_one in products().values() for product in of_one.values()}
     check_tiers(sites, tiers, known={*tiers, *sold})
+    check_lives(sites, environment.session_ttl)
     if environment.stores:
         database(environment)
     if environment.media:

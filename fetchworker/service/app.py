@@ -137,4 +137,6 @@ def _bodies() -> dict[str, Any]:
     for model in all_models:
         schema = model.model_json_schema(ref_template=REF)
         found |= {**schema.pop("$defs", {}), model.__name__: schema}
+    actions = [{"$ref": REF.format(model=model.__name__)} for model in TYPES.values()]
+    found[BrowserRunBody.__name__]["properties"]["actions"]["items"] = {"oneOf": actions}
     return found

@@ -36,6 +36,11 @@ def check_session_id(name: str) -> str:
     return _checked(name, "session id")
 
 
+def is_session_id(name: str) -> bool:
+    """Whether a stored session may be called so."""
+    return _NAME.match(name) is not None
+
+
 def session_key(site: str, session_id: str) -> str:
     """The key of a session's hash.
 

@@ -10,21 +10,15 @@ import asyncio
 import logging
 import secrets
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.errors import (
-    RedisUnavailableError,
-    SessionBusyError,
-    SessionError,
-    SessionExhaustedError,
-    UnfinishedError,
-)
 from fetchworker.sessions.hold import Heartbeat, Hold
+from fetchworker.sessions.holdings import Holdings
 from fetchworker.sessions.pool import BLOCK_SPAN, Lease, Taken
 from fetchworker.sessions.poolkeys import MAIN
-from fetchworker.sessions.turnstile import Turnstile
+from fetchworker.sessions.turns import AWAY, Turns, Want, Ways
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -37,7 +31,6 @@ logger = logging.getLogger(__name__)
 _LAST = 10.0
 #: sessions that are left alone at most
 _MOST_FOREIGN = 256
-_AWAY = (RedisUnavailableError, SessionError)
 
 
 async def _nothing(_: str) -> None:
@@ -48,7 +41,7 @@ async def _at_once(work: Callable[[], Awaitable[Any]]) -> Any:
     return await work()
 
 
-class SessionPool:
+class SessionPool(Holdings):
     """The pool of one site as this process uses it.
 
     Args:
@@ -74,6 +67,7 @@ class SessionPool:
         ending: Callable[[], bool] = lambda: False,
         halted: Callable[[], bool] = lambda: False,
     ) -> None:
+        super().__init__()
         self.terms = terms
         self.worker = secrets.token_hex(6)
         self._make = backend
@@ -81,17 +75,12 @@ class SessionPool:
         self._forget = forget
         self._patiently = patiently
         self._count = count
-        self._ending = ending
-        self._halted = halted
+        ways = Ways(site, self._open, self._here, patiently, self._gone, count, ending, halted, self._spawn)
+        self._turns = Turns(ways)
         self._backend: PoolBackend | None = None
         self._opening = asyncio.Lock()
-        self._holds: dict[str, Hold] = {}
-        self._owners: dict[str, str] = {}
         self._foreign: dict[str, None] = {}
-        self._taking: dict[str, asyncio.Lock] = {}
-        self._lines: dict[str, Turnstile] = {}
         self._heart: Heartbeat | None = None
-        self._tasks: set[asyncio.Task[object]] = set()
 
     # ── leases that this process keeps alive ─────────────────────────────────────────────────────────────────────
 
@@ -135,7 +124,7 @@ class SessionPool:
 
     async def take(
         self,
-        jar: str,
+        jar: str | Callable[[], str],
         owner: str,
         *,
         wait: float | None = None,
@@ -145,15 +134,37 @@ class SessionPool:
     ) -> Hold:
         """The owner's session, leased when it has none. Give it back with :meth:`release` or :meth:`quarantine`.
 
+        Args:
+            jar: the jar, or what says which one it is; that is asked again as long as the owner waits.
+            owner: whom it is for.
+            wait: seconds to wait (None: as the terms say).
+            patient: they count from when somebody who waited was last served, in whichever process.
+            brief: it is for one try.
+            fresh: only a new one, or only a used one.
+
         Raises:
-            SessionExhaustedError: none came free in ``wait`` seconds; with ``patient``, since one last did here.
+            SessionExhaustedError: none came free in ``wait`` seconds.
             UnfinishedError: the crawl ends.
         """
+        which = jar if callable(jar) else lambda: jar
+        limit = self.terms.wait if wait is None else wait
 
-        async def ask(backend: PoolBackend) -> Taken:
-            return await backend.take(jar, owner, holder=self.worker, fresh=fresh, skip=tuple(self._foreign))
+        async def taken() -> Taken:
+            began, found = time.monotonic(), None
+            while found is None:
+                found = await self._turns.taken(self._wanted(which, owner, limit, patient, fresh), began)
+            return found
 
-        return await self._hold(Hold(owner, Lease("", 0), brief=brief), f"jar:{jar}", ask, wait, patient=patient)
+        return await self._hold(Hold(owner, Lease("", 0), brief=brief), taken)
+
+    def _wanted(self, which: Callable[[], str], owner: str, limit: float, patient: bool, fresh: Fresh) -> Want:
+        jar = which()
+
+        async def ask(backend: PoolBackend, waits: float | None) -> Taken:
+            skip = tuple(self._foreign)
+            return await backend.take(jar, owner, holder=self.worker, fresh=fresh, skip=skip, waits=waits)
+
+        return Want(jar, False, owner, ask, limit, patient, lambda: which() == jar)
 
     async def lock(
         self,
@@ -173,30 +184,26 @@ class SessionPool:
             UnfinishedError: the crawl ends.
         """
 
-        async def ask(backend: PoolBackend) -> Taken:
-            return await backend.lock(session_id, owner, span=span)
+        async def ask(backend: PoolBackend, waits: float | None) -> Taken:
+            return await backend.lock(session_id, owner, waits=waits, span=span)
 
-        hold = Hold(owner, Lease(session_id, 0), locks=True, span=span)
-        return await self._hold(hold, f"lock:{session_id}", ask, wait, patient=patient)
+        limit = self.terms.wait if wait is None else wait
 
-    async def _hold(
-        self,
-        hold: Hold,
-        line: str,
-        ask: Callable[[PoolBackend], Awaitable[Taken]],
-        wait: float | None,
-        *,
-        patient: bool,
-    ) -> Hold:
+        async def taken() -> Taken:
+            found = await self._turns.taken(Want(session_id, True, owner, ask, limit, patient))
+            assert found is not None
+            return found
+
+        return await self._hold(Hold(owner, Lease(session_id, 0), locks=True, span=span), taken)
+
+    async def _hold(self, hold: Hold, taken: Callable[[], Awaitable[Taken]]) -> Hold:
         try:
             async with self._taking.setdefault(hold.owner, asyncio.Lock()):
                 found = self._holds.get(hold.owner)
                 if found is None or not (
                     found.users or found.brief or await self._patiently(partial(self._still, found))
                 ):
-                    limit = self.terms.wait if wait is None else wait
-                    taken = await self._in_turn(line, partial(self._asked, ask, locks=hold.locks), limit, patient)
-                    found = self._held(hold, taken)
+                    found = self._held(hold, await taken())
                 found.used = time.monotonic()
                 return found
         finally:
@@ -214,139 +221,71 @@ class SessionPool:
             self.hand_over(hold.owner)
         return counted
 
-    def _held(self, hold: Hold, taken: Taken) -> Hold:
-        assert taken.lease is not None
-        hold.lease, hold.stored = taken.lease, not taken.lease.new
-        self._holds[hold.owner] = hold
-        self._owners[hold.lease.session_id] = hold.owner
-        return hold
-
-    async def _in_turn(self, line: str, ask: Callable[[], Awaitable[Taken]], limit: float, patient: bool) -> Taken:
-        turnstile = self._lines.setdefault(line, Turnstile())
-        try:
-            taken = Taken(None) if turnstile.waiting else await ask()
-            if taken.lease is None:
-                taken = await turnstile.pass_(
-                    ask, limit=limit, patient=patient, ending=self._ending, halted=self._halted
-                )
-        finally:
-            if not turnstile.waiting and line.startswith("lock:"):
-                self._lines.pop(line, None)
-        if taken.lease is not None:
-            return taken
-        if self._ending():
-            raise UnfinishedError("the crawl was ended while it waited for a session")
-        raise self._over(line, taken, limit)
-
-    def _over(self, line: str, taken: Taken, limit: float) -> SessionError:
-        kind, _, name = line.partition(":")
-        soon = f"the next in {taken.wait:.1f} s at the latest"
-        if kind == "lock":
-            self._count(f"pool/{self._site}/busy")
-            return SessionBusyError(f"session {name} of {self._site} is somebody else's for {limit:g} s now: {soon}")
-        self._count(f"pool/{self._site}/exhausted")
-        return SessionExhaustedError(
-            f"no session of {self._site} ({name}) came free in {limit:g} s ({soon}): raise "
-            f"sites.{self._site}.pool.max_total or concurrency, or send fewer requests at once"
-        )
-
-    async def _asked(self, ask: Callable[[PoolBackend], Awaitable[Taken]], *, locks: bool) -> Taken:
-        """The back end's answer; a lease that comes when nobody wants it any longer goes back at once."""
-
-        async def work() -> Taken:
-            return await ask(await self._open(enter=not locks))
-
-        task = asyncio.ensure_future(self._patiently(work))
-        try:
-            taken: Taken = await asyncio.shield(task)
-        except asyncio.CancelledError:
-            self._spawn(self._unwanted(task, locks=locks))
-            raise
-        for session_id in taken.damaged:
-            logger.warning("session %s of %s is dropped: its entry in the pool cannot be read", session_id, self._site)
-            self._count(f"pool/{self._site}/damaged")
-        for session_id in taken.dropped:
-            self._foreign.pop(session_id, None)
-            await self._forget(session_id)
-        return taken
-
-    async def _unwanted(self, task: asyncio.Task[Taken], *, locks: bool) -> None:
-        with suppress(*_AWAY):  # then it comes back by itself
-            taken = await task
-            if taken.lease is not None and self._backend is not None:
-                await (self._backend.unlock(taken.lease) if locks else self._backend.put(taken.lease))
+    async def _gone(self, session_id: str) -> None:
+        self._foreign.pop(session_id, None)
+        await self._forget(session_id)
 
     # ── what becomes of them ─────────────────────────────────────────────────────────────────────────────────────
 
-    def held(self, owner: str) -> Hold | None:
-        """What an owner has here."""
-        return self._holds.get(owner)
-
-    def of(self, session_id: str) -> Hold | None:
-        """Who has a session here."""
-        return self._holds.get(self._owners.get(session_id, ""))
-
-    def leave(self, session_id: str) -> None:
-        """A request that was sent with a session of ours, or should have been, has ended."""
-        hold = self.of(session_id)
-        if hold is not None:
-            hold.users, hold.used = max(0, hold.users - 1), time.monotonic()
-
     def waits(self) -> int:
         """How many wait here for a session."""
-        return sum(line.waiting for line in self._lines.values())
-
-    def idle_holds(self) -> int:
-        """How many leases are held here by owners that have nothing under way."""
-        return sum(not hold.users for hold in self._holds.values())
+        return self._turns.waits()
 
     async def release(self, owner: str) -> bool:
         """Give back what an owner has; whether the lease counted to the last."""
-        hold = self.hand_over(owner)
-        if hold is None or self._backend is None:
+        hold, backend = self.hand_over(owner), self._backend
+        if hold is None or backend is None:
             return False
-        dropped: tuple[str, ...] = ()
-        try:
+
+        async def work() -> tuple[bool, tuple[str, ...]]:
             if hold.locks:
-                counted = await self._backend.unlock(hold.lease)
-            else:
-                counted, dropped = await self._backend.put(
-                    hold.lease, good=hold.good, bad=hold.bad, spare=len(self._foreign)
-                )
-            await self.came_back(dropped)
-        except _AWAY as exc:
-            logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
-            return False
-        if not counted:
+                return await backend.unlock(hold.lease), ()
+            return await backend.put(hold.lease, good=hold.good, bad=hold.bad, spare=len(self._foreign))
+
+        counted = await self._given_back(hold, work)
+        if counted is False:
             self._count(f"pool/{self._site}/late")
-        return counted
+        return bool(counted)
 
     async def quarantine(self, owner: str, reason: str, *, seconds: float | None = None) -> bool:
         """Take what an owner has out of use; ``seconds`` 0: for good. Whether the lease counted to the last."""
-        hold = self.hand_over(owner)
-        if hold is None or hold.locks or self._backend is None:
+        hold, backend, what = self.hand_over(owner), self._backend, "quarantined"
+        if hold is None or hold.locks or backend is None:
             return False
-        try:
-            counted, dropped = await self._backend.quarantine(hold.lease, reason, seconds=seconds)
-            await self.came_back((hold.lease.session_id,) if dropped else ())
-        except _AWAY as exc:
-            logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
-            return False
-        self._count(f"pool/{self._site}/{'dropped' if dropped else 'quarantined'}")
-        return counted
+
+        async def work() -> tuple[bool, tuple[str, ...]]:
+            nonlocal what
+            counted, dropped = await backend.quarantine(hold.lease, reason, seconds=seconds)
+            what = "dropped" if dropped else what
+            return counted, (hold.lease.session_id,) if dropped else ()
+
+        counted = await self._given_back(hold, work)
+        if counted is not None:
+            self._count(f"pool/{self._site}/{what}")
+        return bool(counted)
 
     async def rest(self, owner: str, reason: str, *, seconds: float) -> bool:
         """Leave what an owner has alone until its exit is back, without blame; whether the lease counted."""
-        hold = self.hand_over(owner)
-        if hold is None or hold.locks or self._backend is None:
+        hold, backend = self.hand_over(owner), self._backend
+        if hold is None or hold.locks or backend is None:
             return False
+
+        async def work() -> tuple[bool, tuple[str, ...]]:
+            return await backend.rest(hold.lease, reason, seconds=seconds), ()
+
+        counted = await self._given_back(hold, work)
+        if counted is not None:
+            self._count(f"pool/{self._site}/waited")
+        return bool(counted)
+
+    async def _given_back(self, hold: Hold, work: Callable[[], Awaitable[tuple[bool, tuple[str, ...]]]]) -> bool | None:
+        """Whether the lease counted; None when nobody answers."""
         try:
-            counted = await self._backend.rest(hold.lease, reason, seconds=seconds)
-            await self.came_back()
-        except _AWAY as exc:
+            counted, dropped = await work()
+            await self.came_back(dropped)
+        except AWAY as exc:
             logger.warning("session %s of %s comes back by itself: %s", hold.lease.session_id, self._site, exc)
-            return False
-        self._count(f"pool/{self._site}/waited")
+            return None
         return counted
 
     async def leave_alone(self, owner: str) -> bool:
@@ -358,28 +297,11 @@ class SessionPool:
                 del self._foreign[next(iter(self._foreign))]
         return await self.release(owner)
 
-    def hand_over(self, owner: str) -> Hold | None:
-        """What an owner has, which is kept alive here no longer: it lapses unless somebody else goes on with it."""
-        hold = self._holds.pop(owner, None)
-        if hold is not None:
-            self._owners.pop(hold.lease.session_id, None)
-        lock = self._taking.get(owner)
-        if lock is not None and not lock.locked():
-            del self._taking[owner]
-        return hold
-
-    def take_over(self, owner: str, lease: Lease) -> Hold:
-        """Keep a lease alive here that somebody elsewhere has; the other way round is :meth:`hand_over`."""
-        hold = self._held(Hold(owner, lease), Taken(lease))
-        hold.stored = False  # its first request may be yet to come
-        return hold
-
     async def came_back(self, dropped: tuple[str, ...] = ()) -> None:
         """Something was given back: those who wait look at once; what the pool has dropped is forgotten."""
         for session_id in dropped:
             await self._forget(session_id)
-        for line in self._lines.values():
-            line.freed()
+        self._turns.freed()
 
     # ── the process's part ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -392,7 +314,10 @@ class SessionPool:
         """
         return await self._open()
 
-    async def _open(self, *, enter: bool = True) -> PoolBackend:
+    def _here(self) -> PoolBackend | None:
+        return self._backend
+
+    async def _open(self, enter: bool = True) -> PoolBackend:
         async with self._opening:
             if self._backend is None or self._heart is None:
                 self._backend = await self._make()
@@ -418,18 +343,6 @@ class SessionPool:
         if self._heart is not None:
             try:
                 await self._heart.stop()
-            except _AWAY as exc:
+            except AWAY as exc:
                 logger.info("%s", exc)
         self._backend = self._heart = None
-
-    async def _surely(self, work: Awaitable[bool]) -> None:
-        """Done to its end, whoever is cancelled."""
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        await asyncio.shield(task)
-
-    def _spawn(self, work: Awaitable[object]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 AFFINITY = 3600.0
 #: seconds for which a worker's numbers hold without being said again
 WORKER_SPAN = 90.0
+#: seconds for which somebody in the line keeps a place without asking again
+GRACE = 2.0
 #: seconds that the lock of a block of code lasts unless it is kept: so long others wait for a process that was killed
 BLOCK_SPAN = 12.0
 #: sessions of a jar that may wait for their exits, where no more may be in use
@@ -88,13 +90,16 @@ class Lease:
 class Taken:
     """The answer to a question for a session: a lease, or the seconds after which to ask again.
 
-    ``dropped`` are sessions whose records are of no more use, ``damaged`` those of them that could not be read.
+    ``dropped`` are sessions whose records are of no more use, ``damaged`` what could not be read and is gone.
+    ``before`` have waited for longer; ``turn`` changes whenever somebody who waited was served, in whichever process.
     """
 
     lease: Lease | None
     wait: float = 0.0
     dropped: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
+    before: int = 0
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +147,26 @@ class PoolBackend(Protocol):
         """The worker uses the pool no longer."""
 
     async def take(
-        self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either", skip: Sequence[str] = ()
+        self,
+        jar: str,
+        owner: str,
+        /,
+        *,
+        holder: str = "",
+        fresh: Fresh = "either",
+        skip: Sequence[str] = (),
+        waits: float | None = None,
     ) -> Taken:
         """Lease the next session of a jar; the same owner gets the one that it has, and older tokens of it are void.
 
-        ``skip`` names sessions to leave alone; they take no place of those that may be.
+        ``skip`` names sessions to leave alone; they take no place of those that may be. ``waits``: for how many seconds
+        the owner has waited so far. It has a place in the line of all processes then, where whoever has waited for
+        longest is served first, until it is served, quits, or does not ask for :data:`GRACE` seconds. None: it has no
+        place, and is served when nobody waits whom that would deprive.
         """
+
+    async def quit(self, jar: str, owner: str, /) -> None:
+        """The owner waits no longer for a session of the jar."""
 
     async def aim(self, owner: str, session_id: str, /) -> None:
         """Let the owner's next :meth:`take` give this session, if it is idle then."""
@@ -176,8 +195,16 @@ class PoolBackend(Protocol):
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
         """Hold leases for another ``terms.lease`` seconds: which of them counted."""
 
-    async def lock(self, session_id: str, owner: str, /, *, span: float | None = None) -> Taken:
-        """Have a named session to oneself for ``span`` (None: ``terms.lease``) seconds; its owner gets it again."""
+    async def lock(
+        self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None
+    ) -> Taken:
+        """Have a named session to oneself for ``span`` (None: ``terms.lease``) seconds; its owner gets it again.
+
+        ``waits``: as of :meth:`take`.
+        """
+
+    async def quit_lock(self, session_id: str, owner: str, /) -> None:
+        """The owner waits no longer for the named session."""
 
     async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
         """Hold a lock for another ``span`` (None: ``terms.lease``) seconds; whether it counted."""

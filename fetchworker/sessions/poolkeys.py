@@ -5,7 +5,10 @@ Redis Cluster. Times are microseconds of Redis's clock.
 
 ==================================== ==================================================================================
 ``fw:pool:{<site>}``                 hash: ``fence`` (the last token), ``terms`` (JSON, by which all workers use the
-                                     pool), counters ``made``, ``dropped``, ``quarantined``, ``lapsed``
+                                     pool), counters ``made``, ``dropped``, ``quarantined``, ``lapsed``,
+                                     ``damaged``; ``turn:<jar>`` (the token of the last lease for which others
+                                     waited), ``looked:<jar>`` (how far sessions were looked through for ones that
+                                     are nowhere)
 ``fw:pool:{<site>}:workers``         zset, worker → until when it is heard of
 ``fw:pool:{<site>}:jars``            set of the jars
 ``fw:pool:{<site>}:leases``          zset, session → until when its lease counts
@@ -15,10 +18,16 @@ Redis Cluster. Times are microseconds of Redis's clock.
                                      no limit
 ``fw:pool:{<site>}:born:<jar>``      zset, session → when it was made
 ``fw:pool:{<site>}:s:<session>``     hash: ``jar``, ``born``, ``used``, ``score`` (0 to 1000), ``uses``, ``blocks``;
-                                     of a leased one ``token``, ``owner``, ``holder``, ``since``; of one that was in
-                                     quarantine ``reason``, ``at``, ``until``
+                                     of a leased one ``token``, ``owner``, ``holder``, ``since``, ``lease``; of one
+                                     that was in quarantine ``reason``, ``at``, ``until``
 ``fw:pool:{<site>}:o:<owner>``       string, expires: the session that the owner has or had
-``fw:pool:{<site>}:lock:<session>``  hash, expires: ``owner`` and ``token`` of who has a named session to itself
+``fw:pool:{<site>}:line:<jar>``      zset, expires: owner → since when it waits for a session of the jar
+``fw:pool:{<site>}:seen:<jar>``      zset, expires: owner → until when it is waited for, should it not ask again
+``fw:pool:{<site>}:line``, ``:seen`` the same of those who wait as there are as many leases of the site as may be
+``fw:pool:{<site>}:lock:<session>``  hash, expires: ``owner`` and ``token`` of who has a named session to itself, and
+                                     its ``lease`` (milliseconds)
+``…:lockline:<session>``             zset, expires: owner → since when it waits for the lock
+``…:lockseen:<session>``             zset, expires: owner → until when it is waited for
 ==================================== ==================================================================================
 
 No cookie, token of a page or address of a proxy is in any of them.
@@ -56,15 +65,26 @@ def lock_key(site: str, session_id: str) -> str:
     return f"{head_key(site)}:lock:{check_session_id(session_id)}"
 
 
+def lock_keys(site: str, session_id: str) -> list[str]:
+    """In the order of ``lock.lua``'s KEYS."""
+    head, lock = head_key(site), lock_key(site, session_id)
+    return [lock, head, f"{head}:lockline:{session_id}", f"{head}:lockseen:{session_id}"]
+
+
 def check_jar(jar: str) -> str:
     """``jar``, if a jar may be called so.
 
     Raises:
         ArgumentError: it may not.
     """
-    if not isinstance(jar, str) or not _JAR.match(jar):
+    if not isinstance(jar, str) or not is_jar(jar):
         raise ArgumentError(f"jar {jar!r}: 1 to 24 of the characters a-z 0-9 _ are allowed")
     return jar
+
+
+def is_jar(jar: str) -> bool:
+    """Whether a jar may be called so."""
+    return _JAR.match(jar) is not None
 
 
 def tier_jar(jar: str, tier: str | None) -> str:

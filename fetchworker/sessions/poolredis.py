@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import ClusterDownError, ConnectionError, RedisError, TimeoutError  # noqa: A004 - redis's names
+from redis.exceptions import (
+    ClusterDownError,
+    ConnectionError,  # noqa: A004 - redis's name
+    RedisError,
+    ResponseError,
+    TimeoutError,  # noqa: A004 - redis's name
+)
 
 from fetchworker.errors import RedisUnavailableError, SessionError
 from fetchworker.redis import Gatherer, script
 from fetchworker.sessions.keys import check_session_id
 from fetchworker.sessions.pool import AFFINITY, WAITING, WORKER_SPAN, Counts, Lease, PoolTerms, Taken, conflict
-from fetchworker.sessions.poolkeys import check_jar, head_key, lock_key, new_id
-from fetchworker.sessions.poolstanding import Row, standing, text_of
+from fetchworker.sessions.poolkeys import check_jar, head_key, is_jar, jar_of, lock_key, lock_keys, new_id
+from fetchworker.sessions.poolstanding import row_of, standing, text_of, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,11 +51,11 @@ class RedisPool:
         together = Gatherer(redis)  # those of each request
         self._take = together.script(_whole("take"))
         self._put = together.script(_whole("put"))
-        self._lock = together.script(_text("lock"))
+        self._lock = together.script(_text("line_lib") + _text("lock"))
         self._quarantine = script(redis, _whole("quarantine"))
         self._rest = script(redis, _whole("rest"))
         self._extend = script(redis, _whole("extend"))
-        self._enter = script(redis, _text("pool_enter"))
+        self._enter = script(redis, _text("line_lib") + _text("pool_enter"))
 
     async def enter(self, worker: str, /) -> None:
         """See the protocol."""
@@ -64,7 +70,15 @@ class RedisPool:
             await self._enter([self.head], [worker, "", 0])
 
     async def take(
-        self, jar: str, owner: str, /, *, holder: str = "", fresh: Fresh = "either", skip: Sequence[str] = ()
+        self,
+        jar: str,
+        owner: str,
+        /,
+        *,
+        holder: str = "",
+        fresh: Fresh = "either",
+        skip: Sequence[str] = (),
+        waits: float | None = None,
     ) -> Taken:
         """See the protocol."""
         terms = self.terms
@@ -78,14 +92,25 @@ class RedisPool:
             _micro(AFFINITY),
             _FRESH[fresh],
             max(WAITING, terms.max_total),
+            _waited(waits),
             *skip,
         ]
         with _translated("lease a session"):
             found = await self._take([self.head], args)
         if not int(found[0]):
-            return Taken(None, int(found[1]) / 1e6, _names(found[2:]), _damaged(found[2:]))
+            wait, before, turn = map(int, found[1:4])
+            return Taken(None, wait / 1e6, _names(found[4:]), _damaged(found[4:]), before, turn)
         lease = Lease(text_of(found[1]), int(found[2]), bool(int(found[3])))
         return Taken(lease, dropped=_names(found[4:]), damaged=_damaged(found[4:]))
+
+    async def quit(self, jar: str, owner: str, /) -> None:
+        """See the protocol."""
+        with _translated("leave the line"):
+            pipeline = self._redis.pipeline(transaction=False)
+            for kind in ("line", "seen"):
+                pipeline.zrem(f"{self.head}:{kind}:{check_jar(jar)}", check_session_id(owner))
+                pipeline.zrem(f"{self.head}:{kind}", owner)
+            await pipeline.execute()
 
     async def aim(self, owner: str, session_id: str, /) -> None:
         """See the protocol."""
@@ -106,8 +131,11 @@ class RedisPool:
     async def quarantine(self, lease: Lease, reason: str, /, *, seconds: float | None = None) -> tuple[bool, bool]:
         """See the protocol."""
         span = self.terms.quarantine if seconds is None else seconds
-        args = [lease.session_id, lease.number or "", reason[:200], _micro(span), self.terms.blocks]
+        name = lease.session_id.encode(errors="surrogateescape")
+        args = [name, lease.number or "", reason[:200], _micro(span), self.terms.blocks]
         with _translated("take a session out of use"):
+            if not lease.number and not span:  # by hand, whatever it is called and wherever it stands
+                args += await self._jars()
             found = int(await self._quarantine([self.head], args))
         return found > 0, found > 1
 
@@ -126,26 +154,38 @@ class RedisPool:
             found = await self._extend([self.head], [_micro(self.terms.lease), *pairs])
         return [bool(int(one)) for one in found]
 
-    async def lock(self, session_id: str, owner: str, /, *, span: float | None = None) -> Taken:
+    async def lock(
+        self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None
+    ) -> Taken:
         """See the protocol."""
-        good, number = await self._locks("take", session_id, owner, 0, span)
-        return Taken(Lease(session_id, number)) if good else Taken(None, number / 1000)
+        good, number, before, turn = await self._locks("take", session_id, owner, waits=waits, span=span)
+        return Taken(Lease(session_id, number)) if good else Taken(None, number / 1000, before=before, turn=turn)
 
     async def keep(self, lease: Lease, /, *, span: float | None = None) -> bool:
         """See the protocol."""
-        return (await self._locks("keep", lease.session_id, "", lease.number, span))[0]
+        return bool((await self._locks("keep", lease.session_id, number=lease.number, span=span))[0])
 
     async def unlock(self, lease: Lease, /) -> bool:
         """See the protocol."""
-        return (await self._locks("free", lease.session_id, "", lease.number))[0]
+        return bool((await self._locks("free", lease.session_id, number=lease.number))[0])
+
+    async def quit_lock(self, session_id: str, owner: str, /) -> None:
+        """See the protocol."""
+        await self._locks("quit", session_id, owner)
 
     async def _locks(
-        self, what: str, session_id: str, owner: str, number: int, span: float | None = None
-    ) -> tuple[bool, int]:
-        args = [what, owner, number, round((span or self.terms.lease) * 1000)]
+        self,
+        what: str,
+        session_id: str,
+        owner: str = "",
+        *,
+        number: int = 0,
+        waits: float | None = None,
+        span: float | None = None,
+    ) -> list[int]:
+        args = [what, owner, number, round((span or self.terms.lease) * 1000), _waited(waits)]
         with _translated("lock a session"):
-            good, told = await self._lock([lock_key(self._site, session_id), self.head], args)
-        return bool(int(good)), int(told)
+            return [int(told) for told in await self._lock(lock_keys(self._site, session_id), args)]
 
     async def locks(self, names: Sequence[str]) -> dict[str, tuple[str, float]]:
         """Which of these named sessions somebody has to himself: the owner, and for how many seconds at least."""
@@ -171,15 +211,28 @@ class RedisPool:
         """See the protocol."""
         with _translated("list sessions"):
             seconds, micros = await self._redis.time() if not _is_cluster(self._redis) else await self._time()
-            jars = sorted(text_of(jar) for jar in await self._redis.smembers(f"{self.head}:jars"))
+            jars = await self._jars()
             return [one for jar in jars for one in await self._of_jar(jar, seconds * 1_000_000 + micros)]
+
+    async def _jars(self) -> list[str]:
+        """All jars, those too that only their sessions tell of."""
+        born = f"{self.head}:born:"
+        found = {text_of(key).removeprefix(born) async for key in self._redis.scan_iter(f"{born}*")}
+        with suppress(ResponseError):  # another type: it is mended when a session is taken
+            found |= {text_of(jar) for jar in await self._redis.smembers(f"{self.head}:jars")}
+        return sorted(jar for jar in found if is_jar(jar))
 
     async def _time(self) -> tuple[int, int]:
         told: Any = await self._redis.execute_command("TIME", target_nodes=self._redis.get_random_node())  # type: ignore[union-attr]
         return int(told[0]), int(told[1])
 
     async def _of_jar(self, jar: str, now: int) -> list[Standing]:
-        ids = [text_of(one) for one in await self._redis.zrange(f"{self.head}:born:{jar}", 0, -1)]
+        try:
+            ids = [text_of(one) for one in await self._redis.zrange(f"{self.head}:born:{jar}", 0, -1)]
+        except ResponseError:  # another type, likewise
+            return []
+        strange = [unreadable(one, jar, now) for one in ids if jar_of(one) is None]
+        ids = [one for one in ids if jar_of(one) is not None]
         pipeline = self._redis.pipeline(transaction=False)
         for one in ids:
             pipeline.hgetall(f"{self.head}:s:{one}")
@@ -187,8 +240,8 @@ class RedisPool:
             for kind in ("rest", "away", "born"):  # born last: what has gone meanwhile is not there
                 pipeline.zscore(f"{self.head}:{kind}:{jar}", one)
         found = await pipeline.execute(raise_on_error=False) if ids else []
-        told = [standing(one, jar, now, Row(*found[at * 5 : at * 5 + 5])) for at, one in enumerate(ids)]
-        return [one for one in told if one is not None]
+        told = [standing(one, jar, now, row_of(found[at * 5 : at * 5 + 5])) for at, one in enumerate(ids)]
+        return strange + [one for one in told if one is not None]
 
     async def totals(self) -> dict[str, int]:
         """See the protocol."""
@@ -198,7 +251,7 @@ class RedisPool:
 
 
 def _whole(name: str) -> str:
-    return _text("pool_lib") + _text(f"pool_{name}")
+    return _text("line_lib") + _text("pool_lib") + _text(f"pool_{name}")
 
 
 def _text(name: str) -> str:
@@ -210,11 +263,12 @@ def _is_cluster(redis: Client) -> bool:
 
 
 def _names(found: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(text_of(name).removeprefix("!") for name in found)
+    """Those that records may have."""
+    return tuple(name.removeprefix("!") for name in map(text_of, found) if not name.startswith("?"))
 
 
 def _damaged(found: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(name[1:] for name in map(text_of, found) if name.startswith("!"))
+    return tuple(name[1:] for name in map(text_of, found) if name.startswith(("!", "?")))
 
 
 def _number(value: bytes | str | None) -> int:
@@ -224,6 +278,10 @@ def _number(value: bytes | str | None) -> int:
 
 def _micro(seconds: float) -> int:
     return round(seconds * 1e6)
+
+
+def _waited(seconds: float | None) -> int:
+    return -1 if seconds is None else _micro(max(0.0, seconds))
 
 
 @contextmanager

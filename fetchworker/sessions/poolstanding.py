@@ -8,6 +8,7 @@ from fetchworker.sessions.pool import Standing
 from fetchworker.sessions.poolrules import START
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Literal
 
 #: of a whole number at most
@@ -25,6 +26,12 @@ class Row(NamedTuple):
     born: float | None
 
 
+def row_of(found: Sequence[Any]) -> Row:
+    """Of replies; a score that was asked of another type's key is none."""
+    fields, *scores = found
+    return Row(fields, *(None if isinstance(score, Exception) else score for score in scores))
+
+
 def standing(id_: str, jar: str, now: int, row: Row) -> Standing | None:
     """How the session stands at ``now`` (microseconds); None when it has gone meanwhile."""
     if row.born is None:
@@ -32,8 +39,13 @@ def standing(id_: str, jar: str, now: int, row: Row) -> Standing | None:
     try:
         return _read(id_, jar, now, row)
     except (ValueError, KeyError, AttributeError):
-        born = row.born / 1e6
-        return Standing(id_, jar, "damaged", created_at=born, used_at=born, uses=0, score=0, reason=_DAMAGED)
+        return unreadable(id_, jar, row.born)
+
+
+def unreadable(id_: str, jar: str, born: float) -> Standing:
+    """One of which nothing can be read; ``born`` in microseconds."""
+    born /= 1e6
+    return Standing(id_, jar, "damaged", created_at=born, used_at=born, uses=0, score=0, reason=_DAMAGED)
 
 
 def _read(id_: str, jar: str, now: int, row: Row) -> Standing:
@@ -74,5 +86,5 @@ def _state(row: Row, *, quarantined: bool) -> Literal["idle", "resting", "quaran
 
 
 def text_of(value: Any) -> str:
-    """A reply as text, whether the client decodes replies or not."""
-    return value.decode() if isinstance(value, bytes) else str(value)
+    """A reply as text, whether the client decodes replies or not, and whatever is in it."""
+    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)

@@ -48,6 +48,30 @@ def check_profiles(sites: Sites, profiles: Collection[str]) -> None:
     _raise(sites, wrong)
 
 
+def check_lives(sites: Sites, session_ttl: float) -> None:
+    """No session of a pool is forgotten while it is held, rests or is young enough.
+
+    Args:
+        sites: the sites.
+        session_ttl: seconds that an unused session is kept where the site says nothing.
+
+    Raises:
+        ConfigError: one line for each key that says something longer than the session lives.
+    """
+    wrong = []
+    for site, config in sites.items():
+        own = f"sites.{site}.session_ttl" if config.session_ttl is not None else "FETCHWORKER_SESSION_TTL"
+        ttl, pool = config.session_ttl or session_ttl, config.pool
+        written = pool.model_fields_set if pool is not None else ()
+        wrong += [
+            f"sites.{site}.pool.{name}: {getattr(pool, name):g} s is longer than an unused session is kept ({own}: "
+            f"{ttl:g} s); lower it, or raise {own}"
+            for name in ("hold", "cooldown", "quarantine", "max_age")
+            if name in written and (getattr(pool, name) or 0) > ttl
+        ]
+    _raise(sites, wrong)
+
+
 def check_tiers(sites: Sites, tiers: Collection[str], *, known: Collection[str]) -> None:
     """Every tier is one of which there is a proxy, and tiers are asked for where proxies are used.
 

@@ -202,3 +202,6 @@ def _oddities(config: SiteConfig, own: Mapping[str, Any]) -> Iterable[str]:
         yield "on_block rotate with proxy none changes the cookies only, the address stays the same"
     if config.session_ttl is not None and config.session_ttl < config.timeout:
         yield "session_ttl is shorter than timeout: a session can end during its first request"
+    pool = config.pool
+    if pool is not None and pool.concurrency is not None and pool.concurrency > pool.max_total:
+        yield "pool.concurrency is greater than pool.max_total: it counts only where there are several jars or tiers"

@@ -124,6 +124,8 @@ class SiteConfig(Section):
     def _payable(self) -> Self:
         if self.budget is not None and self.budget.on_exceeded == "down_tier" and self.proxy == "none":
             raise ValueError("budget.on_exceeded down_tier with proxy none has no tier to go down to; write stop")
+        if self.accept_language == "exit" and self.proxy == "none":
+            raise ValueError("accept_language exit with proxy none has no exit to take it from; write a value")
         return self
 
 

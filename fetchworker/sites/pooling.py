@@ -66,4 +66,9 @@ class Pool(Section):
                 f"max_age ({self.max_age:g}) is not longer than quarantine ({self.quarantine:g}): a session would "
                 "never come back from it; write quarantine: 0, or raise max_age"
             )
+        if self.max_age is not None and self.cooldown is not None and self.max_age <= self.cooldown:
+            raise ValueError(
+                f"max_age ({self.max_age:g}) is not longer than cooldown ({self.cooldown:g}): no session would be used "
+                "twice; lower cooldown or raise max_age"
+            )
         return self

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from redis.exceptions import NoPermissionError, RedisClusterException, RedisError
+from redis.exceptions import NoPermissionError, RedisClusterException, RedisError, ResponseError
 
 from fetchworker.errors import ConfigError, RedisUnavailableError
 from fetchworker.redis import script
@@ -109,6 +109,13 @@ def _read(found: dict[tuple[str, Key], Used], site: str, day: str, fields: Mappi
 def _translated() -> Iterator[None]:
     try:
         yield
+    except ResponseError as exc:
+        if "WRONGTYPE" not in str(exc):
+            raise RedisUnavailableError(f"Redis refuses to keep the usage: {exc}".partition("\n")[0]) from exc
+        raise RedisUnavailableError(
+            "a key of the usage in Redis ({<site>:usage}:…) is of another type, so that nothing can be counted: "
+            f"delete it ({str(exc).partition(chr(10))[0]})"
+        ) from exc
     except (RedisError, RedisClusterException, OSError, ConfigError) as exc:  # asyncio's TimeoutError is an OSError
         told = f"{type(exc).__name__}: {str(exc) or 'no answer in time'}".partition("\n")[0]
         raise RedisUnavailableError(f"no Redis to keep the usage in: {told}") from exc

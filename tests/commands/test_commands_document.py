@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 
 import pytest
 from PIL import Image
@@ -76,6 +79,41 @@ def test_each_failure_has_its_exit_code(project, arguments, code, told):
     done = project.scrapy("document", *arguments)
     assert done.returncode == code
     assert told in done.stderr
+
+
+def test_a_picture_that_cannot_be_written_costs_no_other_file(project, invoice, tmp_path):
+    (tmp_path / "full-2.png").mkdir()
+    wanted = (str(invoice), str(invoice), str(invoice), "--overlay", str(tmp_path / "full.png"))
+    done = project.scrapy("document", *wanted)
+    assert done.returncode == 4
+    assert "full-2.png cannot be written: Is a directory" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout.count("PL-20417") == 3
+    assert (tmp_path / "full.png").exists()
+    assert (tmp_path / "full-3.png").exists()
+    assert not list(tmp_path.glob(".*.part")), "no half picture"
+
+
+def test_an_output_that_is_full_is_told(project, invoice):
+    with open("/dev/full", "w") as full:  # noqa: PTH123  # a device
+        _, told = project.start("document", str(invoice), stdout=full.fileno()).communicate(timeout=120)
+    assert told.decode().strip() == "scrapy: the output cannot be written: No space left on device"
+
+
+def test_ctrl_c_ends_quietly(project, tmp_path):
+    fifo = tmp_path / "never.pdf"
+    os.mkfifo(fifo)
+    running = project.start("document", str(fifo), stdout=subprocess.PIPE)
+    with fifo.open("wb"):  # opens once the command reads
+        running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=60) == (b"", b"")
+    assert running.returncode == 130
+
+
+def test_nothing_is_sure_of_a_blank_page(project, tmp_path):
+    Image.new("RGB", (400, 200), "white").save(tmp_path / "blank.png")
+    told = json.loads(project.scrapy("document", "--json", str(tmp_path / "blank.png")).stdout)
+    assert (told["kind"], told["kind_confidence"]) == ("other", 0)
 
 
 def test_a_cap_is_named_by_its_setting(project, invoice):

@@ -7,6 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from fetchworker.demo.invoices import invoices
+from fetchworker.documents.scored import samples
+from fetchworker.errors import ArgumentError
 
 
 @pytest.fixture
@@ -62,6 +64,40 @@ def test_what_cannot_be_scored_is_named(project, folder, change, told):
     assert done.returncode == 2
     assert told in done.stderr
     assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("truth", "told"),
+    [
+        ({"kind": "novel", "fields": {}}, "kind: 'novel' is none of invoice, receipt, other"),
+        ({"kind": "invoice", "fields": {"totl": "1.00"}}, "fields.totl: no field of the kind invoice"),
+        ({"kind": "receipt", "fields": {"seller": "A Shop"}}, "fields.seller: no field of the kind receipt"),
+        ({"kind": "invoice", "fields": {"total": 1.5}}, "fields.total: a string or null, not float"),
+        ({"kind": "invoice", "fields": {"total": "much"}}, "fields.total: 'much' is no number"),
+        ({"kind": "invoice", "fields": {"date": "soon"}}, "fields.date: 'soon' is no day"),
+        ({"kind": "invoice", "fields": {"line_items": [3]}}, "fields.line_items[0]: an object with description"),
+        ({"kind": "invoice", "fields": {"line_items": {}}}, "fields.line_items: a list of objects"),
+        ({"kind": "invoice", "fields": {"line_items": [{"price": "1"}]}}, "fields.line_items[0].price: none of"),
+        ({"kind": "invoice", "fields": {"line_items": [{"amount": 3}]}}, "fields.line_items[0].amount: a string"),
+        ({"kind": "invoice", "fields": {}, "not_printed": ["sum"]}, "not_printed: a list of names of fields"),
+    ],
+)
+def test_a_broken_truth_is_named_with_its_file_and_key(tmp_path, truth, told):
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.4")
+    (tmp_path / "a.json").write_text(json.dumps(truth))
+    with pytest.raises(ArgumentError) as caught:
+        samples(tmp_path)
+    assert f"{tmp_path / 'a.json'}: {told}" in caught.value.message
+
+
+def test_a_broken_truth_ends_the_command(project, folder):
+    place, lines = folder
+    truth = next(place.glob("*.json"))
+    truth.write_text(json.dumps({"kind": "invoice", "fields": {"line_items": [3]}}))
+    done = project.scrapy("document-score", str(place), "--lines", str(lines))
+    assert done.returncode == 2
+    assert f"{truth}: fields.line_items[0]" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_one_folder_is_wanted(project):

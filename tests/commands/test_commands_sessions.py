@@ -117,6 +117,21 @@ def test_what_is_not_there_is_not_refreshed_and_what_is_not_warmed_is_only_made(
     assert (answer["warmed"], sorted(answer["unchanged"])) == ([], made)
 
 
+def test_a_full_pool_is_told_and_a_record_that_nobody_can_read(redis_server, project, run):
+    project.env["FETCHWORKER_REDIS_URL"] = redis_server.url
+    told = {name: {} for name in project.names} | {"fetch": {"proxy": "none", "pool": {"max_total": 1}}}
+    (project.folder / "sites.yaml").write_text(json.dumps({"sites": told}))
+    full = run("warm", "fetch", "4", code=1)
+    assert full.stdout == "fetch: 1 made (the site has no warm-up page), 3 not made\n"
+    assert full.stderr == (
+        "scrapy sessions: fetch: the pool has 1 of 1 sessions (main): raise sites.fetch.pool.max_total\n"
+    ), "and nothing of the log"
+    (key,) = redis_server.client().scan_iter("fw:session:{fetch}:*")
+    redis_server.client().hset(key, "v", "xx")
+    name = key.decode().rpartition(":")[2]
+    assert run("refresh", "fetch", name).stdout == "fetch: 1 made anew (nobody could read the record)\n"
+
+
 def test_what_cannot_be_read_is_listed_as_damaged_and_can_be_dropped(stored, run, redis_server):
     client = redis_server.client()
     for field in ("uses", "score", "until"):
@@ -127,6 +142,21 @@ def test_what_cannot_be_read_is_listed_as_damaged_and_can_be_dropped(stored, run
     client.hset(f"fw:pool:{{tiktok_shop}}:s:{stored[0]}", "born", "")
     assert set(lines(run("drop", "tiktok_shop", "--all", "--yes", "--json"))[0]["dropped"]) == set(stored)
     assert not list(client.scan_iter("*pool*:s:*"))
+
+
+def test_whatever_is_in_the_pool_is_shown_as_plain_text_and_all_of_it_can_be_dropped(stored, run, redis_server):
+    client, head = redis_server.client(), "fw:pool:{tiktok_shop}"
+    client.zadd(f"{head}:born:main", {b"\x1b[2Jgone\xff": 1, "junk": 2})
+    client.hset(f"{head}:s:{stored[1]}", "reason", "\x1b[31mred\n")
+    client.delete(f"{head}:jars")
+    listed = run("list", "tiktok_shop").stdout
+    assert "\x1b" not in listed
+    assert r"\x1b[2Jgone\udcff" in listed
+    assert len(lines(run("list", "tiktok_shop", "--json"))) == 5
+    assert "\x1b" not in run("show", "tiktok_shop", stored[1]).stdout
+    (answer,) = lines(run("drop", "tiktok_shop", "--all", "--yes", "--json"))
+    assert sorted(answer["dropped"]) == sorted([*stored, "junk", r"\x1b[2Jgone\udcff"])
+    assert not client.zcard(f"{head}:born:main")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +190,7 @@ def test_warm_makes_sessions_and_refresh_visits_again(calm, project, run, redis_
     assert [one["state"] for one in made] == ["idle", "idle"]
     (first,) = lines(run("show", "tiktok_shop", made[0]["id"], "--json"))
     assert first["cookies"]
-    assert "came free" in run("warm", "tiktok_shop", code=1).stderr, "there may be two"
+    assert "raise sites.tiktok_shop.pool.max_total" in run("warm", "tiktok_shop", code=1).stderr, "there may be two"
     assert lines(run("refresh", "tiktok_shop", made[0]["id"], "--json"))[0]["warmed"] == [made[0]["id"]]
     (again,) = lines(run("show", "tiktok_shop", made[0]["id"], "--json"))
     assert again["identity"] == first["identity"]

@@ -44,7 +44,7 @@ def told(value: Any) -> str:
         return f"`{','.join(str(first) if first == last else f'{first}-{last}' for first, last in value)}`"
     if isinstance(value, bool):
         return f"`{value}`".lower()
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+    return f"`{value:.15g}`" if isinstance(value, float) else f"`{value}`"
 
 
 def own_options(name: str) -> list[str]:

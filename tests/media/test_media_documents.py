@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import textwrap
 
@@ -78,6 +79,7 @@ def test_what_cannot_be_read_is_told_in_the_item(crawl, hosts):
     (item,), log = crawl("crawl", "document", "-a", f"url={url}")
     assert item["documents"] == []
     assert item["error"]["reason"] == "not_a_document"
+    assert (item["id"], item["bytes"]) == (hashlib.sha256(b"just words").hexdigest(), 10)
     assert "'fetchworker/documents/failed/not_a_document': 1" in log
 
 
@@ -98,6 +100,28 @@ def test_documents_that_items_name_or_hold_are_read(crawl, hosts, project, tmp_p
     assert "documents" not in item["extra"], "the files themselves are not kept"
     (item,), _ = crawl("runspider", str(spider), DOCUMENTS="false")
     assert "document_readings" not in item["extra"]
+
+
+def test_an_entry_that_is_no_address_is_told_and_not_lost(crawl, hosts, tmp_path):
+    spider = tmp_path / "shop.py"
+    entries = "[17, 'ftp://cdn.example/a.xml', 'https://cdn.example/a.xml']"
+    source = textwrap.dedent(SPIDER).replace(
+        '[f"https://cdn.example/{name}" for name in ("a.xml", "none.pdf", "page")]', entries
+    )
+    assert entries in source
+    spider.write_text(f"OWN = ''\n{source}")
+    hosts.picture(f"{CDN}/page", b"<html>a page</html>", kind="text/html")
+    hosts.picture(f"{CDN}/a.xml", invoice(2))
+    hosts.picture(f"{CDN}/media.xml", invoice(3))
+    (item,), log = crawl("runspider", str(spider), DOCUMENTS="true")
+    told = item["extra"]["document_readings"]
+    wrong = [(one["url"], one["error"], one["message"]) for one in told if one.get("error") == "ARGUMENT_ERROR"]
+    assert wrong == [
+        (None, "ARGUMENT_ERROR", "an http or https address is wanted, not int"),
+        ("ftp://cdn.example/a.xml", "ARGUMENT_ERROR", "an http or https address is wanted"),
+    ]
+    assert [number_of(one) for one in told if "documents" in one] == ["U-2", "U-3"]
+    assert "'fetchworker/documents/failed/ARGUMENT_ERROR': 2" in log
 
 
 def test_no_address_inside_is_fetched(crawl, hosts, project):

@@ -158,6 +158,31 @@ async def test_pooled_sessions_that_are_made_while_a_tier_rests_are_of_the_other
         assert tier_of(site.requests[0]) == "residential"
 
 
+async def test_what_waits_for_a_session_goes_by_the_tier_that_is_right_when_its_turn_comes(drive):
+    gate = asyncio.Event()
+
+    async def app(request):
+        if request.path == "/held":
+            await gate.wait()
+        return text("data\n")
+
+    pool = {"max_total": 1, "max_idle": 1, "wait": 20}
+    async with drive(app, gateways=TWO, proxy="required", proxy_tiers=TIERS, pool=pool) as site:
+        held = asyncio.create_task(site.get("/held"))
+        while not site.requests:  # noqa: ASYNC110  # the server tells nobody
+            await asyncio.sleep(0.01)
+        waiting = [asyncio.create_task(site.get(f"/{n}")) for n in range(2)]
+        while site.runtime.leases.waits() < 2:  # noqa: ASYNC110  # as above
+            await asyncio.sleep(0.01)
+        (cheap,) = [entry for entry in site.runtime.proxies if entry.tier == "datacenter"]
+        site.runtime.proxies.report(cheap.id, "instagram", ProxyResult.BLOCKED, retry_after=600)
+        answers = await asyncio.gather(*waiting)
+        assert {answer.meta["fw_session"].split(".")[1] for answer in answers} == {"main_residential"}
+        gate.set()
+        await held
+        assert [tier_of(request) for request in site.requests] == ["datacenter", *["residential"] * 2]
+
+
 async def test_the_budget_ends_the_climb_and_the_failure_tells_the_tier(drive):
     budget = {"tier_requests": 2, "retries": 1}
     async with drive(wary(), gateways=TWO, proxy="required", proxy_tiers=TIERS, **budget) as site:

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 #: the service's own routes, by their tags in the document, with examples of each operation; those of a site are fewer,
 #: as they are made by the same code
-OWN = {"service": 1, "fetch": 12, "sessions": 12, "documents": 4, "pool": 4, "runs": 3}
+OWN = {"service": 1, "fetch": 12, "sessions": 12, "documents": 4, "pool": 4, "artifacts": 3, "browser": 3, "runs": 3}
 OF_A_SITE = 2
 #: seconds that a call may take
 BRIEF = 2
@@ -77,7 +77,7 @@ def operations(document, tag):
 
 def bounded(case):
     """The call, in little time and to no address that was made up."""
-    if isinstance(case.body, dict) and case.operation.path in ("/fetch", "/documents"):
+    if isinstance(case.body, dict) and case.operation.path in ("/fetch", "/documents", "/browser/runs"):
         case.body = {**case.body, "timeout": BRIEF, "url": f"{LAB}/"}
     elif case.operation.path.startswith("/pool/"):
         case.path_parameters = {"site": "linktree"}

@@ -23,9 +23,11 @@ from fetchworker.errors import (
 )
 from fetchworker.sessions.leases import SessionPool
 from fetchworker.sessions.pool import PoolTerms
+from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.sessions.poolmemory import MemoryPool
 from fetchworker.sessions.poolredis import RedisPool
 from fetchworker.sessions.remote import RemoteLeases
+from fetchworker.sessions.turnstile import Turnstile
 
 TAKER = Path(__file__).with_name("_taker.py")
 TERMS = PoolTerms(max_total=1, max_idle=1, wait=5, lease=30)
@@ -87,6 +89,84 @@ async def test_who_waits_is_served_in_the_order_of_asking(make):
     await asyncio.gather(*tasks)
     assert order == [0, 1, 2, 3]
     assert pool.waits() == 0
+
+
+@pytest.fixture
+def wanted():
+    """How a session, or a named one to oneself, is asked for."""
+
+    def ask(pool, kind, **options):
+        return pool.lease("main", **options) if kind == "lease" else pool.exclusive("ada", **options)
+
+    return ask
+
+
+@pytest.mark.parametrize("kind", ["lease", "exclusive"])
+async def test_a_busy_process_does_not_starve_another_one(make, wanted, kind):
+    busy, other, served, over = make(), make(), [], asyncio.Event()
+
+    async def work():
+        while not over.is_set():
+            async with wanted(busy, kind, wait=20):
+                served.append(1)
+                await asyncio.sleep(0)
+
+    workers = [asyncio.create_task(work()) for _ in range(5)]
+    await until(lambda: len(served) > 10)
+    for _ in range(3):
+        began = len(served)
+        async with wanted(other, kind, wait=20):
+            assert len(served) - began <= 10, "each of the others once, and what was under way"
+    over.set()
+    await asyncio.gather(*workers)
+
+
+@pytest.mark.parametrize("kind", ["lease", "exclusive"])
+async def test_who_gives_up_is_in_no_other_processs_way(make, wanted, kind):
+    here, there = make(), make()
+    async with wanted(here, kind):
+        waiting = asyncio.create_task(wanted(there, kind, wait=20).__aenter__())
+        await until(lambda: there.waits() == 1)
+        waiting.cancel()
+        with suppress(asyncio.CancelledError):
+            await waiting
+        with pytest.raises((SessionExhaustedError, SessionBusyError)):
+            await wanted(there, kind, wait=0.01).__aenter__()
+        await until(lambda: not there._tasks)
+    async with wanted(here, kind, wait=0):
+        pass
+
+
+async def test_a_patient_wait_goes_on_while_others_are_served_elsewhere(make):
+    here, there, now = make(), make(), [0.0]
+    here._turns._lines["jar:main"] = line = Turnstile(clock=lambda: now[0])
+    held = await there.take("main", "a")
+    waiting = asyncio.create_task(here.take("main", "late", wait=5))
+    await until(lambda: line.turn is not None)
+    for owner in ("b", "c", "d"):
+        now[0] += 4
+        next_ = asyncio.create_task((await there.open()).take("main", owner, waits=100))
+        assert (await next_).lease is None
+        await there.release(held.owner)
+        lease = (await (await there.open()).take("main", owner, waits=100)).lease
+        held, turn = there.take_over(owner, lease), line.turn
+        await until(lambda turn=turn: line.turn != turn)
+        assert not waiting.done()
+    now[0] += 6
+    with pytest.raises(SessionExhaustedError):
+        await waiting
+
+
+async def test_who_waits_goes_where_it_is_wanted_by_then(make):
+    pool, jar = make(), ["main"]
+    async with pool.lease():
+        waiting = [asyncio.create_task(pool.take(lambda: jar[0], f"o{n}", brief=True)) for n in range(2)]
+        await until(lambda: pool.waits() == 2)
+        jar[0] = "main_better"
+        first = await waiting[0]
+        assert jar_of(first.lease.session_id) == "main_better"
+        await pool.release(first.owner)
+        assert jar_of((await waiting[1]).lease.session_id) == "main_better"
 
 
 async def test_nobody_waits_longer_than_the_limit(make):

@@ -20,6 +20,10 @@ from fetchworker.sessions.poolrules import START, judged, order
 TERMS = PoolTerms(max_total=3, max_idle=3, lease=30, cooldown=0, quarantine=100)
 
 
+#: what views of one pool in memory share
+_STATE = ("_places", "_owned", "_locks", "_workers", "_fence", "_epoch", "_line", "_lines", "_turns")
+
+
 class PoolConformance:
     """``make(terms)`` gives a worker's view of the one pool; ``passes(seconds)`` lets time go by."""
 
@@ -370,6 +374,98 @@ class PoolConformance:
         await passes(91)
         await make(replace(TERMS, max_total=9)).enter("new")
 
+    # The line of all processes
+
+    async def test_whoever_has_waited_for_longest_is_served_first_whichever_process_it_is_of(self, make):
+        here, there = (make(replace(TERMS, max_total=1)) for _ in range(2))
+        held = (await here.take("main", "first")).lease
+        late = await there.take("main", "late", waits=5)
+        assert (late.lease, late.before) == (None, 0)
+        assert (await here.take("main", "next", waits=1)).before == 1
+        await here.put(held)
+        assert (await here.take("main", "next", waits=2)).lease is None
+        assert (await here.take("main", "hasty")).lease is None, "it would take what somebody waits for"
+        mine = (await there.take("main", "late", waits=6)).lease
+        assert mine.session_id == held.session_id
+        await there.put(mine)
+        assert (await here.take("main", "next", waits=3)).lease is not None
+
+    async def test_nobody_waits_for_another_when_there_is_enough_for_both(self, make):
+        pool = make(replace(TERMS, max_total=2))
+        held = [(await pool.take("main", f"o{n}")).lease for n in range(2)]
+        assert (await pool.take("main", "first", waits=2)).lease is None
+        await pool.put(held[0])
+        assert (await pool.take("main", "second", waits=1)).lease is None
+        await pool.put(held[1])
+        assert (await pool.take("main", "second", waits=1)).lease is not None
+        assert (await pool.take("main", "third")).lease is None
+        assert (await pool.take("main", "first", waits=3)).lease is not None
+
+    async def test_who_does_not_ask_again_loses_the_place(self, make, passes):
+        pool = make(replace(TERMS, max_total=1))
+        held = (await pool.take("main", "a")).lease
+        await pool.take("main", "dead", waits=5)
+        await pool.put(held)
+        assert (await pool.take("main", "b", waits=1)).lease is None
+        await passes(2.5)
+        assert (await pool.take("main", "b", waits=3.5)).lease is not None
+
+    async def test_who_waits_no_longer_is_in_nobodys_way(self, make):
+        pool = make(replace(TERMS, max_total=1, concurrency=1))
+        held = (await pool.take("main", "a")).lease
+        await pool.take("main", "gone", waits=5)
+        await pool.put(held)
+        await pool.quit("main", "gone")
+        assert (await pool.take("main", "b")).lease is not None
+
+    async def test_a_line_that_moves_can_be_told(self, make):
+        pool = make(replace(TERMS, max_total=1))
+        held = (await pool.take("main", "a")).lease
+        before = (await pool.take("main", "second", waits=1)).turn
+        assert (await pool.take("main", "second", waits=1.1)).turn == before
+        await pool.take("main", "first", waits=5)
+        await pool.put(held)
+        assert (await pool.take("main", "first", waits=5)).lease is not None
+        assert (await pool.take("main", "second", waits=1.2)).turn != before
+
+    async def test_jars_share_the_sites_leases_in_turn(self, make):
+        here, there = (make(replace(TERMS, concurrency=1)) for _ in range(2))
+        held = (await here.take("main", "a")).lease
+        assert (await there.take("jobs", "late", waits=5)).lease is None
+        await here.put(held)
+        assert (await here.take("main", "b", waits=1)).before == 1
+        theirs = (await there.take("jobs", "late", waits=5)).lease
+        assert jar_of(theirs.session_id) == "jobs"
+        await there.put(theirs)
+        assert (await here.take("main", "b", waits=2)).lease is not None
+
+    async def test_one_that_waits_for_a_session_of_its_jar_holds_no_other_jar_up(self, make):
+        pool = make(replace(TERMS, max_total=1, concurrency=2))
+        await pool.take("main", "a")
+        assert (await pool.take("main", "waits", waits=5)).lease is None
+        assert (await pool.take("jobs", "b", waits=0)).lease is not None
+
+    async def test_a_lock_goes_to_whoever_has_waited_for_longest(self, make, passes):
+        here, there = make(TERMS), make(TERMS)
+        held = (await here.lock("ada", "a")).lease
+        first = await there.lock("ada", "late", waits=5)
+        assert (first.lease, first.before) == (None, 0)
+        await here.unlock(held)
+        assert (await here.lock("ada", "b", waits=1)).before == 1
+        theirs = (await there.lock("ada", "late", waits=6)).lease
+        second = await here.lock("ada", "b", waits=2)
+        assert (second.lease, second.before) == (None, 0)
+        assert second.turn not in (first.turn, 0)
+        await here.lock("ada", "dead", waits=9)
+        await there.unlock(theirs)
+        assert (await here.lock("ada", "b", waits=2)).lease is None
+        await here.quit_lock("ada", "dead")
+        mine = (await here.lock("ada", "b", waits=2)).lease
+        await here.lock("ada", "dead", waits=9)
+        await here.unlock(mine)
+        await passes(2.5)
+        assert (await there.lock("ada", "c")).lease is not None
+
 
 class TestMemoryPool(PoolConformance):
     @pytest.fixture
@@ -383,7 +479,7 @@ class TestMemoryPool(PoolConformance):
         def view(terms):
             pool = MemoryPool("shop", terms, clock=lambda: clock[0])
             for name, value in vars(pool).items():
-                if name in ("_jars", "_leased", "_owned", "_locks", "_workers", "_fence", "_totals", "_epoch"):
+                if name in _STATE:
                     setattr(pool, name, state.setdefault(name, value))
             return pool
 
@@ -421,6 +517,7 @@ class OnRedis(PoolConformance):
             for zset in [
                 f"{head}:leases",
                 f"{head}:workers",
+                *(f"{head}:{kind}" for kind in ("seen", "seen:main", "lockseen:ada")),
                 *(f"{head}:{kind}:main" for kind in ("rest", "away", "born", "idle")),
             ]:
                 for name, at in await redis.zrange(zset, 0, -1, withscores=True):
@@ -493,6 +590,97 @@ class OnRedis(PoolConformance):
         await clients[0].hset("fw:pool:{shop}", "fence", "yy")
         assert (await pool.lock("ada", "c")).lease.number > second.number
         assert (await pool.totals())["made"] == 1
+
+    @pytest.mark.parametrize("place", ["idle", "rest", "away", "born"])
+    @pytest.mark.parametrize("name", ["junk", "pool.main.ZZ", b"\x1b[2J\xff", "pool.jobs.00000000000000aa"])
+    async def test_what_is_no_session_of_the_jar_goes_and_takes_no_place(self, make, clients, name, place):
+        pool = make(replace(TERMS, max_total=1, prefer="oldest"))
+        mine = (await pool.take("main", "a")).lease
+        await pool.put(mine)
+        for kind in {place, "born"}:
+            await clients[0].zadd(f"fw:pool:{{shop}}:{kind}:main", {name: 0})
+        assert "damaged" in [one.state for one in await pool.standings()]
+        taken = await pool.take("main", "b")
+        if taken.lease is None:
+            taken = await pool.take("main", "b")
+        assert taken.lease.session_id == mine.session_id
+        assert (await pool.take("main", "c")).lease is None
+        await pool.put(taken.lease)
+        assert [one.id for one in await pool.standings()] == [mine.session_id]
+        assert (await pool.counts("main")).total == 1
+
+    async def test_sessions_that_stand_nowhere_come_back_or_go(self, make, clients):
+        pool, head = make(replace(TERMS, max_total=60, max_idle=60)), "fw:pool:{shop}"
+        stray = (await pool.take("main", "a")).lease
+        await clients[0].delete(f"{head}:leases")
+        await clients[0].zadd(f"{head}:born:main", {new_id("main"): n for n in range(59)})
+        assert (await pool.counts("main")).total == 60
+        taken = [await pool.take("main", f"b{n}") for n in range(60)]
+        assert stray.session_id in {one.lease.session_id for one in taken if one.lease}
+        assert sum(one.lease is not None for one in taken) >= 59
+        assert sum(len(one.damaged) for one in taken) == 59
+
+    @pytest.mark.parametrize(
+        "name", ["junk", b"\x1b[2J\xff", "pool.jobs.00000000000000aa", "pool.main.00000000000000aa"]
+    )
+    async def test_whatever_is_listed_can_be_dropped_by_hand(self, make, clients, name):
+        pool = make(TERMS)
+        await pool.put((await pool.take("main", "a")).lease)
+        await clients[0].zadd("fw:pool:{shop}:born:main", {name: 1})
+        assert len(await pool.standings()) == 2
+        for one in await pool.standings():
+            assert await pool.quarantine(Lease(one.id, 0), "by hand", seconds=0) == (True, True)
+        assert await pool.standings() == []
+
+    async def test_a_pool_whose_list_of_jars_is_lost_is_seen(self, make, clients):
+        pool = make(TERMS)
+        lease = (await pool.take("main", "a")).lease
+        await clients[0].delete("fw:pool:{shop}:jars")
+        assert [one.id for one in await pool.standings()] == [lease.session_id]
+
+    @pytest.mark.parametrize(
+        "key",
+        ["", ":jars", ":leases", ":idle:main", ":rest:main", ":away:main", ":born:main", ":line:main", ":seen:main",
+         ":o:b", ":lock:ada", ":lockline:ada", ":workers"],
+    )  # fmt: skip
+    async def test_keys_of_another_type_are_dropped_and_the_pool_goes_on(self, make, clients, key):
+        pool, key = make(replace(TERMS, max_total=1)), f"fw:pool:{{shop}}{key}"
+        first = (await pool.take("main", "a")).lease
+        await pool.put(first)
+        await clients[0].delete(key)
+        await (clients[0].lpush(key, "x") if key.endswith(":o:b") else clients[0].set(key, "x"))
+        await pool.standings()
+        await pool.enter("one")
+        taken = await pool.take("main", "b", waits=0)
+        assert taken.lease is not None
+        assert taken.lease.number > first.number
+        assert (await pool.put(taken.lease))[0]
+        assert (await pool.take("main", "c", waits=0)).lease is not None
+        assert (await pool.take("main", "d", waits=0)).lease is None
+        assert (await pool.lock("ada", "e", waits=0)).lease is not None
+        assert len(await pool.standings()) == 1
+
+    async def test_a_clock_that_is_set_back_keeps_nothing_for_longer_than_its_lease(self, make, clients, passes):
+        pool, head, hour = make(replace(TERMS, max_total=1, lease=0.05)), "fw:pool:{shop}", 3_600_000_000
+        dead = (await pool.take("main", "a")).lease
+        await pool.take("main", "gone", waits=0)
+        for key, who in (("leases", dead.session_id), ("seen:main", "gone"), ("line:main", "gone")):
+            await clients[0].zincrby(f"{head}:{key}", hour, who)
+        await pool.enter("other")
+        await clients[0].zincrby(f"{head}:workers", hour, "other")
+        assert (await pool.take("main", "b", waits=0)).wait <= 0.05
+        await passes(3)
+        assert (await pool.take("main", "b", waits=3)).lease.session_id == dead.session_id
+        await pool.lock("ada", "a")
+        await clients[0].pexpire(f"{head}:lock:ada", 3_600_000)
+        assert (await pool.lock("ada", "b")).wait <= 0.05
+
+    async def test_a_lease_that_is_longer_than_ones_own_is_left_alone(self, make, clients):
+        long, short = make(replace(TERMS, lease=600)), make(replace(TERMS, lease=1))
+        lease = (await long.take("main", "a")).lease
+        before = await clients[0].zscore("fw:pool:{shop}:leases", lease.session_id)
+        await short.take("main", "b")
+        assert await clients[0].zscore("fw:pool:{shop}:leases", lease.session_id) == before
 
 
 class TestRedisPool(OnRedis):

@@ -6,7 +6,7 @@ import pytest
 
 from fetchworker.errors import ConfigError
 from fetchworker.runtime import terms_of
-from fetchworker.sites import SiteConfig, load_sites
+from fetchworker.sites import SiteConfig, check_lives, load_sites
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,7 @@ from fetchworker.sites import SiteConfig, load_sites
         ("{min_idle: 200}", "min_idle (200) is greater than max_total (100); raise max_total or lower min_idle"),
         ("{min_idle: 5, max_idle: 4}", "min_idle (5) is greater than max_idle (4)"),
         ("{max_idle: 9, max_total: 4}", "max_idle (9) is greater than max_total (4)"),
+        ("{max_age: 60, cooldown: 60}", "no session would be used twice; lower cooldown or raise max_age"),
         ("{max_age: 60, quarantine: 60}", "would never come back from it; write quarantine: 0, or raise max_age"),
         ("{max_total: 0}", "pool.max_total: must be greater than or equal to 1, not 0; write how many sessions"),
         ("{prefer: older}", "pool.prefer: must be 'oldest', 'best' or 'lru', not 'older'; did you mean oldest?"),
@@ -55,3 +56,39 @@ def test_the_rest_between_two_uses_follows_from_a_ceiling_that_is_each_visitors(
     assert terms(pool={}, per_minute=12).cooldown == 0
     assert terms(pool={}, per_minute=12, pace="identity").cooldown == 5
     assert terms(pool={"cooldown": 2.0}, per_minute=12, pace="identity").cooldown == 2
+
+
+def load(tmp_path, entry):
+    path = tmp_path / "sites.yaml"
+    path.write_text(f"sites: {{a: {entry}}}\n")
+    return load_sites(path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{session_ttl: 100, pool: {hold: 101}}", "sites.a.pool.hold: 101 s is longer"),
+        ("{session_ttl: 100, pool: {quarantine: 200}}", "(sites.a.session_ttl: 100 s)"),
+        ("{session_ttl: 100, pool: {cooldown: 200}}", "sites.a.pool.cooldown: 200 s"),
+        ("{pool: {max_age: 2000}}", "(FETCHWORKER_SESSION_TTL: 1000 s); lower it, or raise FETCHWORKER_SESSION_TTL"),
+    ],
+)
+def test_nothing_lasts_longer_than_a_session_is_kept(tmp_path, entry, told):
+    with pytest.raises(ConfigError) as error:
+        check_lives(load(tmp_path, entry), 1000)
+    assert told in error.value.message
+
+
+@pytest.mark.parametrize("entry", ["{session_ttl: 100, pool: {hold: 100}}", "{session_ttl: 100, pool: {}}", "{}"])
+def test_what_nobody_wrote_gives_way_to_the_life_of_a_session(tmp_path, entry):
+    check_lives(load(tmp_path, entry), 1000)
+
+
+def test_the_language_of_an_exit_needs_exits(tmp_path):
+    with pytest.raises(ConfigError, match="accept_language exit with proxy none"):
+        load(tmp_path, "{accept_language: exit, proxy: none}")
+
+
+def test_a_concurrency_that_may_never_count_is_told(tmp_path):
+    (warning,) = load(tmp_path, "{pool: {max_total: 2, max_idle: 2, concurrency: 3}}").warnings
+    assert "pool.concurrency is greater than pool.max_total" in warning

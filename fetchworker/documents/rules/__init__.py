@@ -49,8 +49,10 @@ def read(document: Document, kind: Wanted = "auto") -> Reading:
     sheet = layout.sheet(document)
     found, sure = _kind(sheet) if kind == "auto" else (kind, 1.0)
     engine = f"{document.engine}+{ENGINE}" if document.engine else ENGINE
-    if found == "other" or not sheet.rows:
-        return Reading("other" if kind == "auto" else found, sure, engine=engine)
+    if not sheet.rows:  # of nothing nothing is sure
+        return Reading("other" if kind == "auto" else kind, 0.0 if kind == "auto" else sure, engine=engine)
+    if found == "other":
+        return Reading(found, sure, engine=engine)
     if found == "receipt":
         told = receipts.read(sheet)
         mark = money.decimal_mark(cell.text for cell in sheet.cells)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import labels
+from fetchworker.documents.rules.layout import Row
 
 if TYPE_CHECKING:
     import re
 
-    from fetchworker.documents.rules.layout import Cell, Row
+    from fetchworker.documents.rules.layout import Cell
 
 KINDS = ("description", "quantity", "unit_price", "amount", "tax", "discount", "code", "unit")
 _NUMERIC = frozenset({"quantity", "unit_price", "amount", "tax", "discount"})
-#: of a label that two kinds share the first is meant unless the row has that already
-_ORDER = {"unit": ("quantity", "unit"), "item": ("description", "code"), "artikel": ("description", "code")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,31 @@ def opened(row: Row) -> list[Column] | None:
     return _single(found) if known >= 0.6 * letters else None  # a head has little else
 
 
+def spread(row: Row, *names: str) -> Row:
+    """A row whose cells are cut where several labels of these names, and little else, stand in one."""
+    cells: list[Cell] = []
+    for cell in row.cells:
+        starts = _starts(cell.text, names)
+        if len(starts) < 2:
+            cells.append(cell)
+            continue
+        ends = [*starts[1:], len(cell.text)]
+        width = (cell.box[2] - cell.box[0]) / len(cell.text)
+        for start, end in zip([0, *ends], ends, strict=False):
+            left, right = cell.box[0] + start * width, cell.box[0] + end * width
+            box = (left, cell.box[1], right - width, cell.box[3])
+            cells.append(replace(cell, text=cell.text[start:end].strip(), box=box))
+    return Row(tuple(cells))
+
+
+@lru_cache(maxsize=8192)
+def _starts(text: str, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Where the labels of a text begin that has little else."""
+    found = list(labels.pattern(*names).finditer(labels.fold(text)))
+    known = sum(len(labels.compact(match[0])) for match in found)
+    return tuple(match.start() for match in found) if known >= 0.8 * len(labels.compact(text)) else ()
+
+
 def _known(cell: Cell) -> int:
     return sum(len(labels.compact(match[0])) for match in _matches(cell.text))
 
@@ -86,6 +110,7 @@ def _kind(words: str) -> str:
 def _single(columns: list[Column]) -> list[Column]:
     """Columns with one amount: of several the last; of two descriptions the wider one's neighbour is a code."""
     kept: list[Column] = []
+    columns = _second_quantity(columns)
     amounts = [column for column in columns if column.kind == "amount"]
     texts = [column for column in columns if column.kind == "description"]
     for column in columns:
@@ -100,3 +125,10 @@ def _single(columns: list[Column]) -> list[Column]:
         last = prices[-1]
         kept = [Column("amount", c.left, c.right) if c is last and len(prices) > 1 else c for c in kept]
     return kept
+
+
+def _second_quantity(columns: list[Column]) -> list[Column]:
+    """Of two quantities (``Qty``, ``Unit``) the second is the price of one, or the unit where another is the price."""
+    quantities = [column for column in columns if column.kind == "quantity"]
+    kind = "unit" if any(column.kind == "unit_price" for column in columns) else "unit_price"
+    return [replace(column, kind=kind) if column in quantities[1:] else column for column in columns]

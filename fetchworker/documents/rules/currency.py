@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from fetchworker.documents.rules import country
 from fetchworker.documents.rules.value import Value
 from fetchworker.reading import money
 
@@ -18,6 +19,15 @@ _TOKENS = {
     "EUR": re.compile(r"€|(?<![A-Za-z])EUR(?:O|OS)?(?![A-Za-z])|(?<=\d)\s?Euro?s?\b"),
     "GBP": re.compile(r"£|(?<![A-Za-z])GBP(?![A-Za-z])"),
     "INR": re.compile(r"₹|(?<![A-Za-z])(?:INR|Rs\.?)(?=\s?\d|[\s)]|$)|(?i:\brupees?\b)"),
+    "SGD": re.compile(r"(?<![A-Za-z])(?:S\$|SGD(?![A-Za-z]))"),
+    "BRL": re.compile(r"(?<![A-Za-z])(?:R\$|BRL(?![A-Za-z]))"),
+    "AUD": re.compile(r"(?<![A-Za-z])(?:A\$|AU\s?\$|AUD(?![A-Za-z]))"),
+    "CAD": re.compile(r"(?<![A-Za-z])(?:C\$|CA\s?\$|CAD(?![A-Za-z]))"),
+    "NZD": re.compile(r"(?<![A-Za-z])(?:NZ\s?\$|NZD(?![A-Za-z]))"),
+    "HKD": re.compile(r"(?<![A-Za-z])(?:HK\s?\$|HKD(?![A-Za-z]))"),
+    "TWD": re.compile(r"(?<![A-Za-z])(?:NT\s?\$|TWD(?![A-Za-z]))"),
+    "MXN": re.compile(r"(?<![A-Za-z])(?:M(?:X|ex)\s?\$|MXN(?![A-Za-z]))"),
+    "IDR": re.compile(r"(?<![A-Za-z])(?:Rp\.?(?=\s?\d)|IDR(?![A-Za-z]))"),
     "USD": re.compile(r"US\s?\$|(?<![A-Za-z])USD(?![A-Za-z])|(?i:\bUS dollars?\b)"),
     "CHF": re.compile(r"(?<![A-Za-z])(?:CHF|SFr\.?)(?![A-Za-z])"),
 }
@@ -27,14 +37,6 @@ _CODE = "(" + "|".join(sorted(money.CODES)) + ")"
 _CODES = re.compile(
     rf"(?<![A-Za-z]){_CODE}\s?-?\d[\d.,' ]*[.,]\d\d(?!\d)|\d[.,]\d\d\s?{_CODE}(?![A-Za-z])|^\W*{_CODE}\W*$"
 )
-#: countries by which a bare dollar sign is another country's
-_ELSEWHERE = {
-    "CAD": re.compile(r"(?i)\bcanada\b|\b(?:hst|qst)\b"),
-    "AUD": re.compile(r"(?i)\baustralia\b|\babn\b"),
-    "SGD": re.compile(r"(?i)\bsingapore\b"),
-    "NZD": re.compile(r"(?i)\bnew zealand\b"),
-    "HKD": re.compile(r"(?i)\bhong kong\b"),
-}
 
 
 def currency(sheet: Sheet) -> Value | None:
@@ -48,12 +50,9 @@ def currency(sheet: Sheet) -> Value | None:
     if not votes:
         return None
     code, count = votes.most_common(1)[0]
-    label = "USD" if code == "$" else code
-    if code == "$":
-        text = " ".join(cell.text for cell in sheet.cells)
-        label = next((other for other, country in _ELSEWHERE.items() if country.search(text)), "USD")
+    label, sure = country.dollar(sheet) if code == "$" else (code, 1.0)
     share = count / sum(votes.values())
-    return Value(label, (first[code],), 0.99 if share > 0.6 else 0.85, seen=first[code].text)
+    return Value(label, (first[code],), (0.99 if share > 0.6 else 0.85) * sure, seen=first[code].text)
 
 
 def codes(text: str) -> list[str]:

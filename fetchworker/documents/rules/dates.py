@@ -39,6 +39,9 @@ _FORMS = (
 _ZERO = re.compile(r"(?<=[\d./-])[OoQ](?=[\d./-])|(?<![A-Za-z])[OoQ](?=\d[./-]\d)|(?<=\d)[OoQ](?=\s|$)")
 _ONE = re.compile(r"(?<=[\d./-])[lI|](?=[\d./-])|(?<![A-Za-z])[lI|](?=\d[./-]\d)")
 
+#: and the other way round: 0ct
+_LETTER = re.compile(r"(?<!\w)0(?=[A-Za-z]{2})")
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -51,6 +54,11 @@ class Found:
     year: int
     plain: bool
     mark: str = ""
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether day and month could be each other."""
+        return not self.plain and self.first != self.second and max(self.first, self.second) <= 12
 
     def iso(self, *, day_first: bool) -> str | None:
         """The day as ``YYYY-MM-DD``, None where there is none such."""
@@ -67,7 +75,7 @@ class Found:
 
 def find(text: str) -> list[Found]:
     """The days in a text, in order."""
-    fixed = _ONE.sub("1", _ZERO.sub("0", text))
+    fixed = _LETTER.sub("O", _ONE.sub("1", _ZERO.sub("0", text)))
     found: list[Found] = []
     for form in _FORMS:
         for match in form.finditer(fixed):
@@ -77,7 +85,11 @@ def find(text: str) -> list[Found]:
     return sorted(found, key=lambda day: day.start)
 
 
-def day_first(days: Iterable[Found], *, default: bool = True) -> tuple[bool, bool]:
+#: what is left of the confidence in a day that could be another one
+UNPROVED = 0.8
+
+
+def day_first(days: Iterable[Found]) -> tuple[bool, bool]:
     """Whether the day stands first in a document's numbers, and whether anything there proves it."""
     ambiguous = [day for day in days if not day.plain]
     first = sum(day.first > 12 >= day.second for day in ambiguous)  # months
@@ -85,7 +97,7 @@ def day_first(days: Iterable[Found], *, default: bool = True) -> tuple[bool, boo
     dotted = sum("." in day.mark for day in ambiguous)
     if first != second:
         return first > second, True
-    return (True, True) if dotted else (default, False)
+    return True, bool(dotted)
 
 
 def _found(match: re.Match[str]) -> Found | None:

@@ -19,11 +19,20 @@ _REGISTRATION = re.compile(
     r"(?:[A-Z]{1,3}\s?)?\d{4,}[\dOoSIl]*\s*[-–]?\s*[A-Z]{0,2}\s*[)\]}]?\s*$",
     re.IGNORECASE,
 )
-POSTCODE = re.compile(r"(?<!\d)\d{5}(?!\d)\W*\s?[A-Za-z]|(?<![A-Za-z\d])[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?![A-Za-z])")
+POSTCODE = re.compile(
+    r"[A-Za-z]{4,}[ ,\-–]{1,3}[1-9]\d{5}\W*$|(?<!\d)\d{5}(?!\d)\W*\s?[A-Za-z]"
+    r"|(?<![A-Za-z\d])[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?![A-Za-z])"
+)
 _HOUSE = re.compile(
     r"^\W{0,3}(?:no|lot|unit|blok|block|level|suite|g|gf|p\.?t|site|ptd|d|a|b|c|km)?[\s.:,#]{0,4}[A-Z]{0,2}[-\s]?\d[\w/\-&,]*",
     re.IGNORECASE,
 )
+#: a street with its house, as most of Europe writes it: Hauptstr. 5, Am Markt 11 a
+_STREET = re.compile(r"\W*[^\W\d_][^\d]{2,40}\s\d{1,4}\s?[a-zA-Z]?(?:\s?[-/]\s?\d{1,4}\s?[a-zA-Z]?)?\W*$")
+#: a town behind its code: 8701 AB Bolsward, 3765 Oberwil, 7000-501 Évora, CH-3600 Thun
+_TOWN = re.compile(r"\W*(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3})?(?: ?[A-Z]{2})?\s+[^\W\d_][^\d]{2,30}$")
+#: an amount at a row's end: goods
+_PRICED = re.compile(r"(?:[$€£₹]\s?[\d.,]+|(?<![\d.,])\d{1,6}[.,]\d\d)\s?(?:[A-Z]{1,3}|[€$])?\W*$")
 #: words that companies' names end with
 _SECOND = re.compile(r"(?i)(?:enterprise|trading|industries|holdings|marketing|services|supply)s?\b")
 #: signs and handwriting are read with such scores
@@ -97,7 +106,7 @@ def address(rows: list[Row], place: int) -> Value | None:
     text = " ".join(_cut_contact(row.text) for row in taken).strip()
     cells = tuple(cell for row in taken for cell in row.cells)
     strong = bool(POSTCODE.search(text)) and 2 <= len(taken) <= 5
-    return Value(text, cells, 0.9 if strong else 0.7, seen=text)
+    return Value(text, cells, 0.92 if strong else 0.7, seen=text)
 
 
 def stripped(text: str) -> str:
@@ -130,7 +139,7 @@ def ends(text: str) -> bool:
     found = labels.find(text, "contact")
     if found and found.start() < 14 and re.search(r"[:.#]|\d{5}", text[found.end() :]):
         return True
-    if labels.begins(text, "title_receipt", "date", "receipt_sign"):
+    if labels.begins(text, "title_receipt", "date", "receipt_sign") or _PRICED.search(text):
         return True
     if bool(dates.find(text)) or "@" in text or bool(re.match(r"\W*\+?\(?\d[\d\s()\-]{8,}$", text)):
         return True
@@ -162,15 +171,18 @@ def _first(rows: list[Row]) -> int | None:
     for number, row in enumerate(reach):
         text = row.text
         if _like(text) and re.search(r"\d", text) and not ends(text):
-            while number and not ends(reach[number - 1].text) and _runs_on(reach[number - 1].text):
+            while number and not ends(reach[number - 1].text) and _leads(reach[number - 1].text, reach[number].text):
                 number -= 1  # noqa: PLW2901
             return number
     found = [number for number, row in enumerate(reach) if _like(row.text) and not ends(row.text)]
     return found[0] if found else None
 
 
-def _runs_on(text: str) -> bool:
-    return _like(text) and text.rstrip().endswith(",")
+def _leads(text: str, after: str) -> bool:
+    """Whether a row of an address goes on into the one after it: by its comma, or as a street before a town."""
+    if _like(text) and text.rstrip().endswith(","):
+        return True
+    return bool(_STREET.match(text) and (POSTCODE.search(after) or _TOWN.match(after)))
 
 
 def _body(rows: list[Row]) -> int:
@@ -233,17 +245,18 @@ def _joined(rows: list[Row], place: int, score: float) -> Value:
         taken.append(rows[place + 1])
     text = stripped(" ".join(row.text for row in taken))
     cells = tuple(cell for row in taken for cell in row.cells)
-    return Value(text, cells, 0.95 if score >= 5 else 0.9 if score >= 3 else 0.7, seen=text)
+    return Value(text, cells, 0.95 if score >= 5 else 0.93 if score >= 3 else 0.8, seen=text)
 
 
 def _tail(text: str) -> bool:
     """Whether a row is the end of a name: its legal form alone, or begun with what never begins one."""
     form = labels.find(repair.name(text, marked=True), "company_form", "trade")
     begun = re.match(r"\([^()]*\)\s*\w", text) or text.count(")") > text.count("(") or _SECOND.match(text)
-    return _only_form(text) or bool(form and begun)
+    return only_form(text) or bool(form and begun)
 
 
-def _only_form(text: str) -> bool:
+def only_form(text: str) -> bool:
+    """Whether a text is a legal form and nothing else."""
     short = stripped(text)
     match = labels.find(short, "company_form")
     return match is not None and len(labels.compact(short)) - len(labels.compact(match[0])) <= 2

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import dates, labels, money, near, parties, sums
+from fetchworker.documents.rules import columns, country, dates, labels, money, near, parties, sums
 from fetchworker.documents.rules.currency import currency
 from fetchworker.documents.rules.value import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fetchworker.documents.rules.layout import Cell, Sheet
 
 _NUMBER = re.compile(r"[A-Za-z0-9][\w/\-.]*")
 _AFTER = re.compile(r"^(?:nr|no|n[°º]|num|number|#)[\s.:#°º]*", re.IGNORECASE)
-_US = re.compile(r"(?<![A-Za-z])[A-Z]{2},? \d{5}(?:-\d{4})?(?!\d)")
+#: the end of a sentence or of a part of it, not that of an amount or a day
+_SENTENCE = re.compile(r"(?<!\d)[.;]\s|[.;]\s+(?=[^\W\d_])|,\s+(?=[^\W\d_])")
 #: a payment is due between these many days after an invoice
 _TERM = range(151)
 
@@ -26,7 +30,7 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
     mark = money.decimal_mark(cell.text for cell in sheet.cells)
     unit = currency(sheet)
     other = parties.buyer(sheet)
-    issued, due = _days(sheet, unit)
+    issued, due = _days(sheet)
     issuer = parties.seller(sheet, other)
     found = {
         "seller": issuer,
@@ -66,7 +70,23 @@ def _number(sheet: Sheet) -> Value | None:
     if found:
         chance, number, cells, _ = max(found, key=lambda entry: entry[0])
         return Value(number, cells, chance, seen=cells[-1].text)
-    return _titled(sheet)
+    return _titled(sheet) or _plainly(sheet)
+
+
+def _plainly(sheet: Sheet) -> Value | None:
+    """The number beside ``No.`` or beside the title's word (``Rechnung | 17``) at the head of a page."""
+    for row in sheet.rows[:30]:
+        if columns.opened(row):
+            return None
+        for place, cell in enumerate(row.cells):
+            if not labels.alone(cell.text, "number_alone", "title_invoice", "credit"):
+                continue
+            for value in (*row.cells[place + 1 : place + 2], *sheet.below(cell, reach=2.0)[:1]):
+                number = number_of(value.text)
+                money_ = any(amount.money for amount in money.amounts(value.text))
+                if number and number == value.text.strip() and not money_:
+                    return Value(number, (cell, value), 0.8, seen=value.text)
+    return None
 
 
 def number_of(text: str) -> str | None:
@@ -107,18 +127,18 @@ def _titled(sheet: Sheet) -> Value | None:
     return None
 
 
-def _days(sheet: Sheet, unit: Value | None) -> tuple[Value | None, Value | None]:
+def _days(sheet: Sheet) -> tuple[Value | None, Value | None]:
     """The day of the invoice and the day it is due."""
     every = [day for cell in sheet.cells for day in dates.find(cell.text)]
-    american = bool(unit and unit.text == "USD") or any(_US.search(cell.text) for cell in sheet.cells)
-    first, proved = dates.day_first(every, default=not american)
+    first, proved = dates.day_first(every)
     issued = _best(sheet, ("invoice_date",)) or _behind_number(sheet) or _best(sheet, ("date",), other=True)
-    due = _best(sheet, ("due_date",))
-    if not proved and issued and due:
-        first = _by_term(issued[1], due[1], first)
+    due = _best(sheet, ("due_date",), read=_due_day) or _wrapped(sheet)
+    if not proved:
+        first, proved = country.order(sheet, every)
+        first, proved = _by_term(issued, due, (first, proved))
     if issued is None:
         issued = _any(sheet, due)
-    return _day(issued, day_first=first), _day(due, day_first=first)
+    return _day(issued, day_first=first, proved=proved), _day(due, day_first=first, proved=proved)
 
 
 _Day = tuple[float, dates.Found, tuple["Cell", ...]]
@@ -129,13 +149,55 @@ def _first_day(text: str) -> dates.Found | None:
     return days[0] if days and days[0].start < 24 else None  # the label's, not some later one
 
 
-def _best(sheet: Sheet, names: tuple[str, ...], *, other: bool = False) -> _Day | None:
+def _due_day(text: str) -> dates.Found | None:
+    """The day behind a label, not that until which less is to be paid (``bis 3.4. 2 % Skonto, netto bis 1.5.``)."""
+    if labels.find(text, "early_payment") is None:
+        return _first_day(text)
+    for sentence in _SENTENCE.split(text)[1:]:
+        label = labels.find(sentence, "due_date")
+        if label and labels.find(sentence, "early_payment") is None:
+            return _first_day(sentence[label.end() :])
+    return None
+
+
+def _best(
+    sheet: Sheet,
+    names: tuple[str, ...],
+    *,
+    other: bool = False,
+    read: Callable[[str], dates.Found | None] = _first_day,
+) -> _Day | None:
     found = []
-    for chance, day, cells, _ in near.beside(sheet, names, _first_day):
+    for chance, day, cells, _ in near.beside(sheet, names, read):
+        if read is _due_day and _is_early(cells[0].text, day):
+            later = _due_day(cells[0].text)
+            if later is None:
+                continue
+            day, cells = later, cells[:1]  # noqa: PLW2901  # the next part of the sentence tells it
         if other and labels.find(cells[0].text, "other_date", "due_date"):
             continue
         found.append((chance - (0.05 if other else 0.0), day, cells))
     return max(found, key=lambda entry: entry[0]) if found else None
+
+
+def _wrapped(sheet: Sheet) -> _Day | None:
+    """The day a payment is due where a sentence breaks between them: ``… zahlbar bis`` over ``13.04.2026``."""
+    for row, below in pairwise(sheet.rows):
+        days = dates.find(below.cells[0].text)
+        if days and days[0].start == 0 and labels.ends(row.cells[-1].text, "due_date"):
+            return 0.9, days[0], (row.cells[-1], below.cells[0])
+    return None
+
+
+def _is_early(text: str, day: dates.Found) -> bool:
+    """Whether a text speaks of less to pay before it comes to its day: ``2% Skonto bei Zahlung bis …``."""
+    early, days = labels.find(text, "early_payment"), dates.find(text)
+    before = bool(early and days and early.start() < days[0].start)
+    return (
+        before
+        and (days[0].first, days[0].second) == (day.first, day.second)
+        and labels.begins(text, "due_date") is None
+    )
 
 
 def _behind_number(sheet: Sheet) -> _Day | None:
@@ -157,17 +219,21 @@ def _any(sheet: Sheet, due: _Day | None) -> _Day | None:
     return None
 
 
-def _by_term(issued: dates.Found, due: dates.Found, first: bool) -> bool:
-    """The order in which a payment is due after the invoice, and not years after it."""
-    for order in (first, not first):
-        one, other = issued.iso(day_first=order), due.iso(day_first=order)
+def _by_term(issued: _Day | None, due: _Day | None, order: tuple[bool, bool]) -> tuple[bool, bool]:
+    """The order in which a payment is due after the invoice, and not years after it, where only one has that."""
+    if issued is None or due is None:
+        return order
+    fitting = []
+    for first in (True, False):
+        one, other = issued[1].iso(day_first=first), due[1].iso(day_first=first)
         if one and other and (date.fromisoformat(other) - date.fromisoformat(one)).days in _TERM:
-            return order
-    return first
+            fitting.append(first)
+    return (fitting[0], True) if len(fitting) == 1 else order
 
 
-def _day(found: _Day | None, *, day_first: bool) -> Value | None:
+def _day(found: _Day | None, *, day_first: bool, proved: bool) -> Value | None:
     if found is None:
         return None
     iso = found[1].iso(day_first=day_first)
-    return Value(iso, found[2], found[0], seen=found[2][-1].text) if iso else None
+    match = found[0] * (dates.UNPROVED if found[1].ambiguous and not proved else 1.0)
+    return Value(iso, found[2], match, seen=found[2][-1].text) if iso else None

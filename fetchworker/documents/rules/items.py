@@ -10,13 +10,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from fetchworker.documents.rules import columns, labels, money, totals
+from fetchworker.documents.rules.layout import Row
 from fetchworker.documents.rules.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from fetchworker.documents.rules.columns import Column
-    from fetchworker.documents.rules.layout import Cell, Row, Sheet
+    from fetchworker.documents.rules.layout import Cell, Sheet
 
 _LETTERS = re.compile(r"[^\W\d_]")
 _RATE = re.compile(r"(\d{1,2}(?:[.,]\d{1,2})?)\s?%")
@@ -25,6 +26,8 @@ _CODE = re.compile(r"^(?:\[[^\]]{1,20}\]|\*\w{1,20}\*)\s+(?=\S)")
 _NEAR = Decimal("0.02")
 #: what lies between a row and the row that goes on with its description, in heights
 _TIGHT = 0.75
+
+_PRINTED = {"quantity": money.plain, "unit_price": money.price, "amount": money.printed}
 
 Item = dict[str, Value]
 
@@ -51,6 +54,7 @@ def read(sheet: Sheet, mark: str) -> list[Item]:
             continue
         if table is None:
             continue
+        row = _within(row, table)  # noqa: PLW2901  # what stands beside the table is none of it
         if _ends(row, table, mark):
             closed = True
             continue
@@ -66,6 +70,13 @@ def read(sheet: Sheet, mark: str) -> list[Item]:
         else:
             last = None
     return found
+
+
+def _within(row: Row, table: list[Column]) -> Row:
+    """A row without what stands left of its table, if there is a text in it besides."""
+    left = min(column.left for column in table)
+    inside = tuple(cell for cell in row.cells if cell.box[2] > left - cell.height)
+    return Row(inside) if any(_LETTERS.search(cell.text) for cell in inside) else row
 
 
 def of_sum(sheet: Sheet, mark: str, sums: Collection[Decimal]) -> list[Item]:
@@ -142,7 +153,7 @@ def _item(row: Row, table: list[Column], mark: str) -> Item | None:
     for name in ("quantity", "unit_price", "amount"):
         number = numbers.get(name)
         if number is not None:
-            printed = money.plain(number.value) if name == "quantity" else money.printed(number.value)
+            printed = _PRINTED[name](number.value)
             item[name] = Value(printed, (number.cell,), 0.97 if proof else 0.85, 1.01 if proof else 1.0)
     rate = next((match for cell in row.cells if (match := _RATE.search(cell.text)) and _has(table, "tax")), None)
     if rate:
@@ -186,7 +197,19 @@ def _in_columns(row: Row, table: list[Column], mark: str) -> dict[str, _Number]:
         ):
             found[kind] = number
             used.add(id(number))
-    return _multiplied(found, [pair[2] for pair in pairs], table)
+    return _ordered(_multiplied(found, [pair[2] for pair in pairs], table), table)
+
+
+def _ordered(found: dict[str, _Number], table: list[Column]) -> dict[str, _Number]:
+    """Quantity and price in the order of their columns, where each alone stood nearer to the other's."""
+    columns_ = {kind: _has(table, kind) for kind in ("quantity", "unit_price")}
+    quantity, price = columns_["quantity"], columns_["unit_price"]
+    if not _proof(found) or quantity is None or price is None:
+        return found
+    one, other = found["quantity"], found["unit_price"]
+    if (one.left < other.left) == (quantity.left < price.left):
+        return found
+    return {**found, "quantity": other, "unit_price": one}
 
 
 def _later(pairs: list[tuple[float, str, _Number]]) -> bool:

@@ -13,9 +13,15 @@ if TYPE_CHECKING:
 
 #: a receipt's roll is narrow: its text is this much taller than wide
 _ROLL = 1.9
+#: paper of a till is narrower, in pixels of a text layer (200 to the inch): 115 mm
+_NARROW = 905
 #: what a document without any of is rarely a bill, and so many letters around a label make a sentence
 _SUMS = frozenset({"total", "rounded", "subtotal", "tax", "paid_cash", "paid_card"})
 _SENTENCE = 14
+#: labels that begin as titles do: Invoice to, Order no
+_REFERENCES = ("buyer", "invoice_number", "invoice_date", "other_number", "other_date", "date", "due_date")
+#: a title is among so many first cells, and the number behind it has at most so many characters
+_TITLES, _NUMBER = 40, 12
 
 
 def kind(sheet: Sheet) -> tuple[Kind, float]:
@@ -26,9 +32,13 @@ def kind(sheet: Sheet) -> tuple[Kind, float]:
     invoice += 0.8 * any(labels.begins(text, "title_invoice", "credit") for text in texts[:30])
     invoice += 1.0 * invoices.is_credit(sheet)
     receipt += 1.5 * _is_roll(sheet)
-    invoice += 2.0 * all(cell.score == 1 for cell in sheet.cells)  # made by a program, not by a till
+    if all(cell.score == 1 for cell in sheet.cells):  # made by a program, and its pages have true sizes
+        narrow = max((size[0] for size in sheet.sizes.values()), default=_NARROW) < _NARROW
+        receipt, invoice = receipt + 2.0 * narrow, invoice + 2.0 * (not narrow)
     receipt += 1.0 * any(labels.begins(text, "title_receipt") for text in texts[:12])
     invoice += 1.0 * any(columns.opened(row) for row in sheet.rows)
+    if _is_other(sheet):
+        return "other", 0.9
     mark = money.decimal_mark(texts)
     amounts = sum(amount.money for text in texts for amount in money.amounts(text, mark))
     summed = any(entry.money and entry.role in _SUMS and not _sentence(entry) for entry in totals.told(sheet, mark))
@@ -37,6 +47,35 @@ def kind(sheet: Sheet) -> tuple[Kind, float]:
     margin = receipt - invoice
     sure = round(1 / (1 + exp(-abs(margin))), 3)
     return ("receipt" if margin > 0 else "invoice"), sure
+
+
+def _is_other(sheet: Sheet) -> bool:
+    """Whether a document calls itself a quotation, an order, a delivery note, a statement, a reminder.
+
+    Of several titles the larger one counts, of two as large the first. An invoice that refers to an order is an
+    invoice by its own title.
+    """
+    own: list[tuple[float, int]] = []
+    others: list[tuple[float, int]] = []
+    for place, cell in enumerate(sheet.cells[:_TITLES]):
+        size = -round(cell.height / sheet.height, 1)
+        if _titled(cell.text, "title_other"):
+            others.append((size, place))
+        elif _titled(cell.text, "title_invoice", "credit", "title_elsewhere", "title_receipt"):
+            own.append((size, place))
+    return bool(others) and (not own or min(others) < min(own))
+
+
+def _titled(text: str, *names: str) -> bool:
+    """Whether a text is a title, alone or with a short number behind it."""
+    title = labels.begins(text, *names)
+    if title is None or text[title.end() :].lstrip().startswith(":"):
+        return False
+    other = labels.begins(text, *_REFERENCES)
+    if other and len(other[0]) > len(title[0]):
+        return False
+    rest = labels.compact(text[title.end() :])
+    return not rest or (len(rest) <= _NUMBER and any(char.isdigit() for char in rest))
 
 
 def _sentence(entry: totals.Told) -> bool:

@@ -40,9 +40,21 @@ def _base(char: str) -> str:
 
 
 @cache
-def _words() -> dict[str, list[str]]:
+def _data() -> dict[str, dict[str, list[str]]]:
     data = yaml.safe_load((files(__package__) / "labels.yaml").read_text(encoding="utf-8"))
-    return {name: [str(word) for words in languages.values() for word in words] for name, languages in data.items()}
+    return {
+        name: {language: [str(word) for word in found] for language, found in languages.items()}
+        for name, languages in data.items()
+    }
+
+
+@cache
+def _words() -> dict[str, list[str]]:
+    return {name: [word for found in languages.values() for word in found] for name, languages in _data().items()}
+
+
+def _by_language(name: str) -> dict[str, list[str]]:
+    return _data()[name]
 
 
 def names() -> list[str]:
@@ -76,6 +88,21 @@ def _expression(word: str) -> str:
     return r"[\W_]*".join(re.escape(part) for part in word.split()) + end
 
 
+@cache
+def foreign(*names: str) -> re.Pattern[str]:
+    """What finds the labels of these names that are not English as well."""
+    english = {fold(word) for name in names for word in _by_language(name).get("en", ())}
+    found = {
+        fold(word)
+        for name in names
+        for language, words_ in _by_language(name).items()
+        if language not in {"en", "any"}
+        for word in words_
+    }
+    ordered = sorted(found - english, key=lambda word: (-len(word), word))
+    return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(_expression, ordered))})")
+
+
 @lru_cache(maxsize=16384)
 def find(text: str, *names: str) -> re.Match[str] | None:
     """The first label of these names in a text."""
@@ -85,6 +112,31 @@ def find(text: str, *names: str) -> re.Match[str] | None:
 def longest(text: str, *names: str) -> re.Match[str] | None:
     """The longest label of these names in a text, of several as long the first."""
     return max(pattern(*names).finditer(fold(text)), key=lambda match: len(match[0]), default=None)
+
+
+@lru_cache(maxsize=16384)
+def alone(text: str, *names: str) -> re.Match[str] | None:
+    """The label of these names that is all of a text but marks around it."""
+    folded = fold(text)
+    start = re.match(r"[\W_]*", folded)
+    match = pattern(*names).match(folded, start.end() if start else 0)
+    return match if match and not compact(text[match.end() :]) else None
+
+
+@lru_cache(maxsize=16384)
+def caption(text: str, *names: str) -> re.Match[str] | None:
+    """The label of these names in a text where it stands as a caption does: before a colon, or behind a mark."""
+    folded = fold(text)
+    for match in pattern(*names).finditer(folded):
+        before, after = folded[: match.start()].rstrip(), folded[match.end() :].lstrip()
+        if after.startswith(":") or (before and before[-1] in "/|·•;(" and not compact(after[:1])):
+            return match
+    return None
+
+
+def ends(text: str, *names: str) -> bool:
+    """Whether a text ends with a label of these names."""
+    return any(not compact(text[match.end() :]) for match in pattern(*names).finditer(fold(text)))
 
 
 @lru_cache(maxsize=16384)

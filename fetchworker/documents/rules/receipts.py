@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import dates, heads, labels, money, repair, totals
+from fetchworker.documents.rules import country, dates, heads, labels, money, repair, totals
 from fetchworker.documents.rules.currency import currency
 from fetchworker.documents.rules.value import Value
 
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from fetchworker.documents.rules.totals import Told
 
 _TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)|\d:\d\d:\d\d")
+_RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 _STRONG = re.compile(r"grand|payable|due|incl|inc|final|gross|after|nett|sales|apayer|ttc|besar|keseluruhan|zuzahlen")
 #: what tills call the whole, and invoices the part before tax
 _NET = frozenset({"nettotal", "totalnet", "netamount"})
 _CENTS = Decimal("0.05")
+#: what is left of the confidence in a total that its parts contradict
+_AGAINST = 0.7
+_ALONE = ("paid_card_alone", "paid_other_alone")
 _PAYMENTS = {"paid_cash": "cash", "paid_card": "card"}
 
 
@@ -39,25 +43,33 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
     unit = currency(sheet)
     company, place = heads.company(rows)
     total = _total(sheet, told, mark)
-    marked = repair.is_marked([cell.text for cell in sheet.cells])
     owner, where = _owner(sheet) or company, heads.address(rows, place)
+    if any(cell.score < 1 for cell in sheet.cells):  # what a text layer says was not misread
+        marked = _is_marked(sheet)
+        owner = owner and replace(owner, text=repair.name(owner.text, marked=marked))
+        where = where and replace(where, text=repair.address(where.text, marked=marked))
     return {
-        "company": owner and replace(owner, text=repair.name(owner.text, marked=marked)),
-        "date": day(sheet, unit),
-        "address": where and replace(where, text=repair.address(where.text, marked=marked)),
+        "company": owner,
+        "date": day(sheet),
+        "address": where,
         "total": total,
         "tax": _tax(told, total) or _summary_tax(totals.summaries(sheet, mark), total),
         "currency": unit,
-        "payment": _payment(told),
+        "payment": _payment(told, total),
     }
 
 
-def day(sheet: Sheet, unit: Value | None = None) -> Value | None:
+def _is_marked(sheet: Sheet) -> bool:
+    """Whether a document's language has letters with marks: by its words, or by its labels; Malay has none."""
+    foreign = country.is_foreign(sheet) and "MY" not in country.countries(sheet)
+    return foreign or repair.is_marked([cell.text for cell in sheet.cells])
+
+
+def day(sheet: Sheet) -> Value | None:
     """The day of a sale: labelled, with a time beside it, or the one that stands there most often."""
     found: list[tuple[float, int, Cell, dates.Found]] = []
     every = [day for cell in sheet.cells for day in dates.find(cell.text)]
-    dollars = unit is not None and unit.text == "USD"
-    first, _ = dates.day_first(every, default=not dollars)
+    first, proved = country.order(sheet, every)
     for number, row in enumerate(sheet.rows):
         for place, cell in enumerate(row.cells):
             for day_ in dates.find(cell.text):
@@ -68,11 +80,13 @@ def day(sheet: Sheet, unit: Value | None = None) -> Value | None:
         return None
     isos = [entry[3].iso(day_first=first) for entry in found]
     ranked = [
-        (entry[0] + 0.3 * isos.count(iso), entry[1], iso, entry[2]) for entry, iso in zip(found, isos, strict=True)
+        (weight + 0.3 * isos.count(iso), row, iso, cell, day_)
+        for (weight, row, cell, day_), iso in zip(found, isos, strict=True)
     ]
-    score, _, iso, cell = max(ranked, key=lambda entry: entry[:2])
+    score, _, iso, cell, day_ = max(ranked, key=lambda entry: entry[:2])
     rivals = len(set(isos))
     match = 0.97 if score >= 1 or rivals == 1 else 0.8
+    match *= dates.UNPROVED if day_.ambiguous and not proved else 1.0
     return Value(iso or "", (cell,), match, seen=cell.text)
 
 
@@ -107,7 +121,7 @@ def _owner(sheet: Sheet) -> Value | None:
 
 def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
     """What had to be paid: labels vote, arithmetic votes more."""
-    plain = [entry for entry in told if not entry.summary and entry.value >= 0]
+    plain = [entry for entry in told if not entry.summary and (entry.value >= 0 or _is_refund(told))]
     totals_ = [entry for entry in plain if entry.role in {"total", "rounded"} and entry.money]
     if not totals_:
         totals_ = [entry for entry in totals.loose(sheet, mark, "total") if not entry.summary]
@@ -135,7 +149,22 @@ def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
     entry = next((entry for entry in best.told if entry.role in {"total", "rounded"}), best.told[0])
     labelled = entry.role in {"total", "rounded"}
     match = (0.97 if best.proofs else 0.92) if labelled else (0.85 if best.proofs else 0.6)
+    match *= _AGAINST if not best.proofs and _is_against(plain, value) else 1.0
     return Value(money.printed(value), entry.cells, match, 1.01 if best.proofs else 1.0, seen=entry.cell.text)
+
+
+def _is_refund(told: list[Told]) -> bool:
+    """Whether money went back: every total is negative."""
+    whole = [entry.value for entry in told if entry.role in {"total", "rounded"} and entry.money and entry.value]
+    return bool(whole) and all(value < 0 for value in whole)
+
+
+def _is_against(plain: list[Told], total: Decimal) -> bool:
+    """Whether subtotal and tax, where a receipt tells both, make another total, and so do they without the tax."""
+    base = [entry.value for entry in plain if entry.role == "subtotal" and entry.money]
+    tax = [entry.value for entry in plain if entry.role == "tax" and entry.money]
+    sums = {one + other for one in base for other in (*tax, Decimal(0))}
+    return bool(base and tax) and all(abs(value - total) > _CENTS for value in sums)
 
 
 def _vote(candidates: dict[Decimal, _Candidate], entry: Told, weight: float) -> None:
@@ -222,14 +251,24 @@ def _tax(told: list[Told], total: Value | None) -> Value | None:
     ]
     summary = [entry for entry in told if entry.summary and len(entry.beside) > 1 and 0 <= entry.value < limit]
     if plain:
-        agreed = any(entry.value == plain[-1].value for entry in summary)
-        return Value(
-            money.printed(plain[-1].value), plain[-1].cells, 0.95 if agreed else 0.85, seen=plain[-1].cell.text
-        )
+        last = plain[-1]
+        agreed = any(entry.value == last.value for entry in summary) or _is_taxed(told, last, total)
+        return Value(money.printed(last.value), last.cells, 0.95 if agreed else 0.85, seen=last.cell.text)
     if summary:
         entry = summary[-1]
         return Value(money.printed(entry.value), entry.cells, 0.8, seen=entry.cell.text)
     return None
+
+
+def _is_taxed(told: list[Told], tax: Told, total: Value | None) -> bool:
+    """Whether a tax fits the total: with the subtotal it makes it, or its printed rate does."""
+    if total is None:
+        return False
+    whole = Decimal(total.text)
+    if any(entry.role == "subtotal" and abs(entry.value + tax.value - whole) <= _CENTS for entry in told):
+        return True
+    rates = [Decimal(rate.replace(",", ".")) for rate in _RATE.findall(f"{tax.label.text} {tax.cell.text}")]
+    return any(abs(whole * rate / (100 + rate) - tax.value) <= _CENTS for rate in rates)
 
 
 def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) -> Value | None:
@@ -245,10 +284,19 @@ def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) ->
     return Value(money.printed(tax), cells, 0.95 if proved else 0.6, seen=cells[-1].text)
 
 
-def _payment(told: list[Told]) -> Value | None:
+def _payment(told: list[Told], total: Value | None) -> Value | None:
     """How it was paid: cash, card, or what else the row names."""
+    after = min((entry.row for entry in told if entry.role in {"total", "rounded"}), default=0)
+    paid = [entry for entry in told if not entry.summary and not (entry.row < after and _is_alone(entry.words))]
     for name in ("paid_card", "paid_cash", "paid_other"):
-        for entry in told:
-            if entry.role == name and not entry.summary:
-                return Value(_PAYMENTS.get(name) or entry.words, entry.cells, 0.9, seen=entry.label.text)
+        for entry in paid:
+            if entry.role == name:
+                agreed = total is not None and money.printed(entry.value) == total.text
+                match = 0.95 if agreed or name == "paid_cash" else 0.88
+                return Value(_PAYMENTS.get(name) or entry.words, entry.cells, match, seen=entry.label.text)
     return None
+
+
+def _is_alone(words: str) -> bool:
+    """Whether a label means a payment only where payments stand: goods may be called so."""
+    return any(words == labels.compact(word) for name in _ALONE for word in labels.words(name))

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 #: what rounding may leave between a sum and its parts
 _NEAR = Decimal("0.02")
 _PROVED = 1.01
+#: what was paid before, and makes the invoice's total no less; among a receipt's goods it counts
+_PREPAID = frozenset({"deposit", "deposits"})
+#: what is left of the confidence in sums that contradict one another
+_AGAINST = 0.7
 _GENERIC = frozenset({"total", "totale", "totaal", "summe", "gesamt", "jumlah", "betrag", "brutto", "totalsales"})
 
 
@@ -31,7 +35,7 @@ class _Part:
 
 def sums(sheet: Sheet, mark: str) -> dict[str, Value | None]:
     """The fields ``subtotal``, ``tax`` and ``total``."""
-    told = [entry for entry in totals.told(sheet, mark) if _is_sum(entry)]
+    told = [entry for entry in totals.told(sheet, mark, between=True) if _is_sum(entry)]
     whole = _totals(told)
     nets = [_part(entry, 1.0) for entry in told if entry.role == "subtotal"]
     taxes = _taxes(told)
@@ -47,13 +51,19 @@ def sums(sheet: Sheet, mark: str) -> dict[str, Value | None]:
         tax = None
     if total and net and abs(net.value) > abs(total.value) + _NEAR and not tax:
         net = None
-    return {"subtotal": _value(net, 0.8, 1.0), "tax": _value(tax, 0.8, 1.0), "total": _value(total, 0.9, 1.0)}
+    against = total and net and tax and abs(net.value + tax.value - total.value) > _NEAR
+    sure = _AGAINST if against else 0.9
+    return {
+        "subtotal": _value(net, 0.8, _AGAINST if against else 1.0),
+        "tax": _value(tax, 0.8, _AGAINST if against else 1.0),
+        "total": _value(total, sure, 1.0),
+    }
 
 
 def _is_sum(entry: Told) -> bool:
     """Whether a labelled amount may be one of the three: money, and no number of a register or an account."""
     return (
-        (entry.money or (entry.role == "total" and entry.value != 0))
+        (entry.money or (entry.role == "total" and entry.value > 0))
         and entry.role != "count"
         and not (labels.begins(entry.label.text, "contact") and not entry.money)
     )
@@ -90,9 +100,14 @@ def _taxes(told: list[Told]) -> list[_Part]:
 
 
 def _others(told: list[Told]) -> list[Decimal]:
-    """What may stand between net and total beside tax: nothing, rounding, a discount."""
+    """What may stand between net and total beside tax: nothing, rounding, a discount, carriage, all of them."""
+    told = [entry for entry in told if entry.words not in _PREPAID]
     extra = [entry.value for entry in told if entry.role in {"rounding", "discount"}]
-    return [Decimal(0), *(sign * value for value in extra for sign in (1, -1))]
+    kept = [-abs(entry.value) for entry in told if entry.role == "withheld"]
+    charges = [entry.value for entry in told if entry.role == "charge"] + kept
+    every = sum((*charges, *extra), Decimal(0))
+    less = sum((*charges, *(-abs(value) for value in extra)), Decimal(0))
+    return [Decimal(0), *(sign * value for value in extra for sign in (1, -1)), *charges, every, less]
 
 
 def _proved(
@@ -100,7 +115,7 @@ def _proved(
 ) -> tuple[_Part, _Part, _Part] | None:
     best: tuple[float, tuple[_Part, _Part, _Part]] | None = None
     for total, net, tax in product(whole[:12], nets[:12], taxes[:12]):
-        for other in others[:7]:
+        for other in others[:12]:
             if abs(net.value + tax.value + other - total.value) > _NEAR:
                 continue
             score = total.weight + (0.5 if not other else 0.0) + (0.3 if tax.value else 0.0) + 0.001 * len(tax.cells)

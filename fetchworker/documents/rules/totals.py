@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import labels, money
+from fetchworker.documents.rules import columns, labels, money
+from fetchworker.documents.rules.layout import overlap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +32,12 @@ ROLES = (
     "count",
     "summary",
 )
+#: what stands between net and total: carriage, a tax that is kept back
+BETWEEN = ("charge", "withheld")
 #: an amount above or below a label belongs to it if their rows overlap by this share of the lower one's height
 _TOUCH = 0.15
+_MONEY = re.compile(r"(?<![A-Za-z])(?:EUR|USD|GBP|CHF|RM|Rs|Rp|US|[ACRS])(?![A-Za-z])|[Xx*]{2,}")
+_BANDS = frozenset({"total", "rounded", "subtotal", "tax"})
 #: a summary by tax codes has at most so many rows
 _SUMMARY = 8
 
@@ -58,27 +64,60 @@ class Told:
         return (self.cell,) if self.cell.line == self.label.line else (self.label, self.cell)
 
 
-@lru_cache(maxsize=2048)
-def role(text: str) -> tuple[str, int, str] | None:
-    """The role that the longest label of a text gives, where the label ends, and the label without marks."""
-    best: tuple[str, int, str] | None = None
-    for name in ROLES:
+@lru_cache(maxsize=8192)
+def role(text: str, *, between: bool = False) -> tuple[str, int, str] | None:
+    """The role that the longest label of a text gives, where the label ends, and the label without marks.
+
+    Args:
+        text: of a cell or a row.
+        between: whether the roles count that only stand among an invoice's sums, and are goods elsewhere.
+    """
+    best = role(text) if between else None
+    for name in BETWEEN if between else ROLES:
         match = labels.longest(text, name)
         if match is None:
             continue
         words = labels.compact(match[0])
         if best is None or len(words) > len(best[2]):
             best = (name, match.end(), words)
-    return best
+    return best or _paid_alone(text)
 
 
-def told(sheet: Sheet, mark: str) -> list[Told]:
+def _paid_alone(text: str) -> tuple[str, int, str] | None:
+    """How it was paid, by a word (``PIN``, ``EC``, ``NETS``) that elsewhere means something else."""
+    for name in ("paid_card", "paid_other"):
+        match = labels.begins(text, f"{name}_alone")
+        if match and not any(char.isalpha() for char in _MONEY.sub("", text[match.end() :])):
+            return name, match.end(), labels.compact(match[0])
+    return None
+
+
+def told(sheet: Sheet, mark: str, *, between: bool = False) -> list[Told]:
     """The labelled amounts of a document in the order of its rows; behind a label the last amount counts."""
-    return [
-        found
-        for number, row, summary in _rows(sheet, mark)
-        for found in _told_of_row(row, number, mark, summary=summary)
-    ]
+    found: list[Told] = []
+    for number, row, summary in _rows(sheet, mark):
+        below = sheet.rows[number + 1] if number + 1 < len(sheet.rows) else None
+        band = _band(row, below, number, mark) if below is not None else []
+        found += band or _told_of_row(row, number, mark, summary=summary, between=between)
+    return found
+
+
+def _band(row: Row, below: Row, number: int, mark: str) -> list[Told]:
+    """Sums whose labels stand in one row and their amounts in the row below it, each under its own."""
+    if row.page != below.page or any(amount.money for amount in _amounts_of(row, mark)):
+        return []
+    named = [(cell, role(cell.text)) for cell in columns.spread(row, *ROLES).cells]
+    if len({entry[0] for _, entry in named if entry} & _BANDS) < 2:
+        return []
+    found = []
+    for cell, entry in named:
+        under = [other for other in below.cells if overlap(cell.box, other.box) > 0]
+        amounts = [amount for amount in money.amounts(under[0].text, mark) if amount.money] if len(under) == 1 else []
+        if len(amounts) != 1:
+            return []
+        if entry is not None:
+            found.append(Told(entry[0], amounts[0].value, under[0], cell, entry[2], number + 1))
+    return found
 
 
 def summaries(sheet: Sheet, mark: str) -> list[list[tuple[Decimal, Cell]]]:
@@ -114,14 +153,14 @@ def _amounts_of(row: Row, mark: str) -> list[money.Amount]:
     return [amount for cell in row.cells for amount in money.amounts(cell.text, mark)]
 
 
-def _told_of_row(row: Row, number: int, mark: str, *, summary: bool) -> Iterator[Told]:
+def _told_of_row(row: Row, number: int, mark: str, *, summary: bool, between: bool) -> Iterator[Told]:
     """The last amount behind each label of a row."""
     label: Cell | None = None
     name, words = "", ""
     run: list[tuple[money.Amount, Cell]] = []
     runs = []
     for cell in row.cells:
-        named = role(cell.text)
+        named = role(cell.text, between=between)
         start = 0
         if named is not None:
             if label is not None:

@@ -1,4 +1,5 @@
--- A worker says by which numbers it uses the pool; refused while another worker lives that uses others.
+-- A worker says by which numbers it uses the pool; refused while another worker lives that uses others. line_lib.lua is put
+-- before it.
 --
 -- EVALSHA <sha> 1 <head> <worker> <terms> <span>
 --
@@ -15,14 +16,29 @@ local root = KEYS[1]
 local workers, span = root .. ':workers', tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-redis.call('ZREM', workers, ARGV[1])
-if span == 0 then return {} end
-redis.call('ZREMRANGEBYSCORE', workers, '-inf', now)
-local terms = redis.call('HGET', root, 'terms')
-if terms and terms ~= ARGV[2] then
-  local other = redis.call('ZRANGE', workers, 0, 0)[1]
-  if other then return {terms, other} end
+local function act()
+  redis.call('ZREM', workers, ARGV[1])
+  if span == 0 then return {} end
+  redis.call('ZREMRANGEBYSCORE', workers, '-inf', now)
+  -- a clock that was set back must not keep them for longer than that
+  for _, late in ipairs(redis.call('ZRANGEBYSCORE', workers, string.format('(%.0f', now + span), '+inf')) do
+    redis.call('ZADD', workers, now + span, late)
+  end
+  local terms = redis.call('HGET', root, 'terms')
+  if terms and terms ~= ARGV[2] then
+    local other = redis.call('ZRANGE', workers, 0, 0)[1]
+    if other then return {terms, other} end
+  end
+  redis.call('HSET', root, 'terms', ARGV[2])
+  redis.call('ZADD', workers, now + span, ARGV[1])
+  return {}
 end
-redis.call('HSET', root, 'terms', ARGV[2])
-redis.call('ZADD', workers, now + span, ARGV[1])
-return {}
+
+return mended(act, function()
+  local found = unfit({{workers, 'zset'}})
+  if unfit({{root, 'hash'}}) > 0 then
+    redis.call('HSET', root, 'fence', now)  -- above all tokens that were
+    found = found + 1
+  end
+  return found
+end)

@@ -10,12 +10,16 @@
 --
 -- Returns 1: it waits, 0: refused.
 local id, token, reason, span = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local known = facts(id)
-if not known.jar or not holds(id, known, token) then return 0 end
+local function act()
+  local known = facts(id)
+  if not known.jar or not holds(id, known, token) then return 0 end
 
-redis.call('DEL', owned(known.owner))
-redis.call('ZREM', LEASES, id)
-redis.call('HDEL', of(id), 'owner', 'holder', 'token')
-redis.call('HSET', of(id), 'reason', reason, 'at', now)
-redis.call('ZADD', away(known.jar), now + span, id)
-return 1
+  redis.call('DEL', owned(known.owner))
+  redis.call('ZREM', LEASES, id)
+  redis.call('HDEL', of(id), 'owner', 'holder', 'token', 'lease')
+  redis.call('HSET', of(id), 'reason', reason, 'at', now)
+  redis.call('ZADD', away(known.jar), now + span, id)
+  return 1
+end
+
+return mended(act, mend(jar_in(id)))
