@@ -11,7 +11,8 @@ from tests.service.conftest import failure
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 BODY = {"workspaceId": "w", "runs": [{"actor": "instagram", "input": {"user": "nasa"}}]}
-QUICK = {"FETCHWORKER_RUNS_TICK": "0.5", "FETCHWORKER_RUNS_TICKS": "1000"}
+#: items of calls would be stored there as well, and then a service waits for the database
+QUICK = {"FETCHWORKER_STORE": "false", "FETCHWORKER_RUNS_TICK": "0.5", "FETCHWORKER_RUNS_TICKS": "1000"}
 
 
 def ended(serving, run_id):
