@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Destination = Literal["navigate", "xhr"]
 """What a browser would be doing: loading a page, or a script's fetch()."""
 
+Render = Literal["never", "on_evidence", "always"]
+"""Whether a browser loads a page: not at all, when its answer shows that it takes one, or each time."""
+
 #: how a paged call ends: the site has no more, it has more but gives no more, ``-a limit=`` is reached, pages repeat
 END, CAP, LIMIT, REPEATS = "site_end", "site_cap", "limit", "repeats"
 
@@ -178,7 +181,7 @@ class Fetch:
     ``strategy`` names the way (shown in logs, stats and failures). ``form`` is sent urlencoded in this order;
     ``cookies`` join those of the session. ``token_headers`` and ``token_form`` are filled from the session at the last
     moment and are not part of the request's fingerprint, ``secret_headers`` from the environment. ``harvest``: run the
-    site's token extractor over the answer.
+    site's token extractor over the answer. ``render``: whether a browser loads it, None for what the site says.
     """
 
     strategy: str
@@ -194,6 +197,7 @@ class Fetch:
     token_form: Mapping[str, Token] = field(default_factory=dict)
     secret_headers: Mapping[str, Secret] = field(default_factory=dict)
     harvest: bool = False
+    render: Render | None = None
 
 
 @dataclass(frozen=True, slots=True)

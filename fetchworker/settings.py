@@ -50,6 +50,8 @@ DOWNLOADER_MIDDLEWARES = {
     "fetchworker.middlewares.noegress.NoEgressMiddleware": 695,
     # the identity: cookies, exit, profile, tokens
     "fetchworker.middlewares.session.SessionMiddleware": 700,
+    # whether a browser makes the try (`render: never|on_evidence|always` in sites.yaml)
+    "fetchworker.middlewares.render.RenderMiddleware": 740,
     # dresses the request as the identity's browser
     "fetchworker.middlewares.impersonation.ImpersonationMiddleware": 750,
 }

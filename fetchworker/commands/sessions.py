@@ -20,9 +20,11 @@ _EXAMPLES = """examples:
   scrapy sessions drop tiktok_shop pool.main.0a1b2c3d4e5f6071
   scrapy sessions drop tiktok_shop --all --yes        the whole pool
   scrapy sessions warm tiktok_shop 5                  make five and fetch the warm-up pages with each
+  scrapy sessions mint tiktok_shop                    make one by a browser: cookies and tokens of what it visits
+  scrapy sessions mint tiktok_shop ada --url https://www.tiktok.com/
   scrapy sessions refresh tiktok_shop ada             fetch the warm-up pages again: new tokens, same identity
 """
-_ACTS = ("list", "show", "drop", "refresh", "warm")
+_ACTS = ("list", "show", "drop", "refresh", "warm", "mint")
 
 
 class Command(ScrapyCommand):
@@ -33,16 +35,18 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_LEVEL": "ERROR"}  # noqa: RUF012  # Scrapy's attribute
 
     def syntax(self) -> str:
-        return "list SITE ... | show|refresh SITE ID ... | drop SITE ID ...|--all | warm SITE [N]   [--json]"
+        acts = "list SITE ... | show|refresh SITE ID ... | drop SITE ID ...|--all | warm SITE [N] | mint SITE [ID]"
+        return f"{acts}   [--json]"
 
     def short_desc(self) -> str:
-        return "Show stored sessions and pools; drop, warm up, refresh them"
+        return "Show stored sessions and pools; drop, warm up, mint, refresh them"
 
     def long_desc(self) -> str:
         return (
             "Show the stored sessions of sites: those of the pool with state, score and quarantine, and those that\n"
-            "somebody named. `warm` makes new ones in the pool, `refresh` fetches the warm-up pages again. Values of\n"
-            "cookies and tokens are never shown.\n"
+            "somebody named. `warm` makes new ones in the pool, `refresh` fetches the warm-up pages again, `mint` has\n"
+            "a browser visit them: for the session ID, else for a new one. Values of cookies and tokens are never\n"
+            "shown.\n"
             "Exit codes: 0 done (also where there is nothing), 1 no Redis, or a warm-up failed, 2 wrong arguments or\n"
             "configuration, or a session that there is not."
         )
@@ -54,7 +58,8 @@ class Command(ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object a line")
         parser.add_argument("--all", action="store_true", help="drop: all sessions of the pool")
         parser.add_argument("--yes", action="store_true", help="do it: drop --all")
-        parser.add_argument("--jar", default="main", metavar="JAR", help="warm: of which jar (default: main)")
+        parser.add_argument("--jar", default="main", metavar="JAR", help="warm, mint: of which jar (default: main)")
+        parser.add_argument("--url", metavar="URL", help="mint: what is visited (default: the site's warm-up pages)")
 
     @while_read
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -92,6 +97,8 @@ class Command(ScrapyCommand):
             return acts.drop(self.settings, sites[0], rest, **options)
         if what == "warm":
             return self._fetch(sites[0], opts, count=_count(rest))
+        if what == "mint":
+            return self._mint(sites[0], rest, opts)
         if not rest:
             raise ArgumentError(f"write scrapy sessions {what} SITE ID ...")
         if what == "show":
@@ -100,7 +107,29 @@ class Command(ScrapyCommand):
 
         return self._fetch(sites[0], opts, names=tuple(map(check_session_id, rest)))
 
-    def _fetch(self, site: str, opts: argparse.Namespace, *, count: int = 0, names: tuple[str, ...] = ()) -> int:
+    def _mint(self, site: str, names: Sequence[str], opts: argparse.Namespace) -> int:
+        """Have a browser make one: of this name, else in the pool, else of a new name."""
+        import secrets  # noqa: PLC0415  # as above
+
+        from fetchworker.errors import ArgumentError  # noqa: PLC0415  # as above
+        from fetchworker.pooling.warming import check_minting  # noqa: PLC0415  # as above
+        from fetchworker.sessions.keys import check_session_id  # noqa: PLC0415  # as above
+        from fetchworker.spiders.fetch import FetchParams  # noqa: PLC0415  # as above
+
+        if len(names) > 1:
+            raise ArgumentError("write scrapy sessions mint SITE [ID] [--url URL]")
+        try:
+            url = FetchParams(url=opts.url).url if opts.url else None
+        except ValueError:
+            raise ArgumentError(
+                f"--url {opts.url}: an address that begins with http:// or https:// is expected"
+            ) from None
+        assert self.settings
+        pooled = check_minting(self.settings, site, url=url) and not names
+        chosen = () if pooled else (check_session_id(names[0]) if names else f"mint.{secrets.token_hex(4)}",)
+        return self._fetch(site, opts, count=int(pooled), names=chosen, minting=True, url=url)
+
+    def _fetch(self, site: str, opts: argparse.Namespace, **wishes: Any) -> int:
         """Run a crawl of warm-up pages."""
         from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415  # as above
         from scrapy.spiderloader import get_spider_loader  # noqa: PLC0415  # as above
@@ -110,8 +139,8 @@ class Command(ScrapyCommand):
         assert self.settings
         spider = get_spider_loader(self.settings).load(site)
         check_jar_of(spider, opts.jar)
-        check_pool(self.settings, site, needed=bool(count))
-        wanted = Wanted(jar=opts.jar, count=count, names=names)
+        wanted = Wanted(jar=opts.jar, **wishes)
+        check_pool(self.settings, site, needed=bool(wanted.count))
         self.settings.set("LOG_LEVEL", "ERROR", priority="spider")  # over the project's, under -L
         process = AsyncCrawlerProcess(self.settings)
         process.crawl(warming(spider, wanted))
@@ -136,13 +165,14 @@ def _told(site: str, wanted: Any, *, as_json: bool) -> int:
     for what in told + [f"{site} has no session {name}" for name in wanted.missing]:
         print(f"scrapy sessions: {what}", file=sys.stderr)
     failed, why = len(wanted.failed), "" if wanted.visits else " (the site has no warm-up page)"
-    done = "warmed" if wanted.visits else "unchanged" if wanted.names else "made"
+    done = ("minted" if wanted.minting else "warmed") if wanted.visits else "unchanged" if wanted.names else "made"
     if as_json:
         names = {"warmed": []} | {done: wanted.done} | ({"made_anew": wanted.anew} if wanted.anew else {})
         names |= {"not_made": wanted.unmade} if wanted.unmade else {}
         print(json.dumps({"site": site, **names, "failed": failed, "missing": wanted.missing}))
     else:
-        whole = f"{len(wanted.done)} {done.replace('warmed', 'warmed up')}{why}"
+        which = f": {', '.join(wanted.done)}" if wanted.minting and wanted.done else ""
+        whole = f"{len(wanted.done)} {done.replace('warmed', 'warmed up')}{which}{why}"
         parts = [whole] if wanted.done or not wanted.anew else []
         parts += [f"{len(wanted.anew)} made anew (nobody could read the record)"] if wanted.anew else []
         parts += [f"{wanted.unmade} not made"] if wanted.unmade else []

@@ -23,6 +23,8 @@
 ``/close``                          the connection is dropped without an answer
 ``/h1-required``                    HTTP/2 streams are reset with HTTP_1_1_REQUIRED, HTTP/1.1 gets 200
 ``/empty``                          200 with a JSON content type and no body
+``/challenge/<name>``               403 until a script has computed a cookie (:mod:`fetchworker.demo.challenge`)
+``/app/<name>``                     a page that its script fills in
 ==================================  =====================================================================
 """
 
@@ -36,6 +38,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from fetchworker.demo import challenge
 from fetchworker.demo.model import HangUp, Headers, Reply, RequestInfo, ResetStream
 
 _TEXT = ("content-type", "text/plain; charset=utf-8")
@@ -236,5 +239,6 @@ _ROUTES: dict[str, Handler] = {
     "": _root, "status": _status, "headers": _headers, "echo": _echo, "cookies": _cookies, "redirect": _redirect,
     "redirect-to": _redirect_to, "slow": _slow, "drip": _drip, "bytes": _bytes, "endless": _endless,
     "gzip-bomb": _gzip_bomb, "truncated": _truncated, "repeat-headers": _repeat_headers, "429": _too_many,
-    "close": _close, "h1-required": _h1_required, "empty": _empty,
+    "close": _close, "h1-required": _h1_required, "empty": _empty, "challenge": challenge.challenge,
+    "app": challenge.app,
 }  # fmt: skip

@@ -74,9 +74,9 @@ class BrowserDownloadHandler(CurlDownloadHandler):
             ContradictionError: the request wants another browser than its session is.
             Exception: as :meth:`CurlDownloadHandler.download_request` says, for refusals, proxies and budgets.
         """
-        if not request.meta.get(WANTED):
-            return await super().download_request(request)
         wire: Wire | None = request.meta.get(WIRE)
+        if not request.meta.get(WANTED) and (wire is None or wire.rendering is None):
+            return await super().download_request(request)
         if wire is not None and wire.secrets:
             raise ConfigError("a credential of the operator (fw_secret_headers) is not given to a browser")
         arguments = self._arguments(request)
@@ -158,6 +158,7 @@ class BrowserDownloadHandler(CurlDownloadHandler):
             maxsize=request.meta.get("download_maxsize", self._maxsize),
             abort=self._abort,
             navigation_timeout=self._navigation_timeout,
+            rendering=wire.rendering if wire is not None else None,
         )
         try:
             response = await context.guard(visit.load(page, context))

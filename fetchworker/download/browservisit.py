@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from fetchworker.browser import BrowserContext
     from fetchworker.download.browserplan import Plan
+    from fetchworker.download.rendering import Rendering
 
 #: headers of the wire, which say nothing true of what a page has become
 _OF_WIRE = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
@@ -45,10 +46,15 @@ _DOWNLOAD = 10.0
 
 @dataclass(slots=True)
 class Seen:
-    """What a page's events have told: the last request of its navigation, its answer, and a download."""
+    """What a page's events have told: the last request of its navigation, its answer, and a download.
+
+    ``committed`` is the answer whose document stands there, ``parsed`` the last one whose document was complete.
+    """
 
     url: str = ""
     answer: Any = None
+    committed: Any = None
+    parsed: Any = None
     download: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -62,6 +68,7 @@ class Visit:
         maxsize: bytes that the answer may have; 0 for any.
         abort: the function of PLAYWRIGHT_ABORT_REQUEST, None where there is none.
         navigation_timeout: milliseconds for a navigation, None for the visit's own deadline.
+        rendering: what is waited for before the page is read.
     """
 
     def __init__(
@@ -73,10 +80,12 @@ class Visit:
         maxsize: int,
         abort: Any = None,
         navigation_timeout: float | None = None,
+        rendering: Rendering | None = None,
     ) -> None:
         self._request, self._plan, self._spider = request, plan, spider
         self._maxsize, self._abort = maxsize, abort
         self._navigation_timeout = navigation_timeout
+        self._rendering = rendering
         self._methods = methods_of(request.meta.get("playwright_page_methods"))
 
     async def load(self, page: Any, context: BrowserContext) -> Response:
@@ -97,6 +106,8 @@ class Visit:
             if found is not None and found.status in _EMPTY:
                 return await self._response(page, found, b"", "utf-8")
             await apply(page, self._methods)
+            if self._rendering is not None:
+                found = await self._rendering.settle(page, seen) or found
             body, encoding = await self._content(page, found)
         except BrowserError:
             raise
@@ -113,12 +124,21 @@ class Visit:
             if response.request.is_navigation_request() and response.frame == page.main_frame:
                 seen.answer = response
 
+        def committed(frame: Any) -> None:
+            if frame == page.main_frame:
+                seen.committed = seen.answer
+
+        def parsed(_: Any) -> None:
+            seen.parsed = seen.committed
+
         def downloads(download: Any) -> None:
             if not seen.download.done():
                 seen.download.set_result(download)
 
         page.on("request", requested)
         page.on("response", answered)
+        page.on("framenavigated", committed)
+        page.on("domcontentloaded", parsed)
         page.on("download", downloads)
         await self._dress(page)
 
@@ -205,6 +225,9 @@ class Visit:
         raise PageFailedError("navigation", f"{target} cannot be reached ({reason})", reason=reason)
 
     async def _content(self, page: Any, found: Any) -> tuple[bytes, str]:
+        if self._rendering is not None and found is not None and not _is_markup(found):
+            told = http_content_type_encoding(found.headers.get("content-type", ""))
+            return await found.body(), told or "utf-8"  # the browser has made a page of what is none
         try:
             text = await page.content()
         except Exception as exc:
@@ -258,6 +281,11 @@ class Visit:
             meta["redirect_times"] = len(urls)
             meta["redirect_urls"], meta["redirect_reasons"] = urls[::-1], reasons[::-1]
         meta["playwright_security_details"] = await found.security_details()
+
+
+def _is_markup(found: Any) -> bool:
+    kind = found.headers.get("content-type", "html").lower()
+    return "html" in kind or "xml" in kind
 
 
 async def _headers(found: Any) -> Headers:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fetchworker.usage import Ledger
 
 #: the operations of requests that no call asked for
-ROBOTS, WARMUP = "robots", "warmup"
+ROBOTS, WARMUP, MINT = "robots", "warmup", "mint"
 _MEDIA = "media"
 
 #: error → outcome, the first that fits
@@ -54,14 +54,14 @@ def open_charge(ledger: Ledger, site: str, request: Request, proxy: Proxy | None
 
 
 def operation_of(request: Request) -> str:
-    """What a request is for: the operation of its call, ``robots``, ``warmup``, ``media``, or nothing that is known."""
+    """What a request is for: its call's operation, ``robots``, ``warmup``, ``mint``, ``media``, or what is unknown."""
     meta = request.meta
     if meta.get(MEDIA):
         return _MEDIA
     if request.callback is NO_CALLBACK:
         return ROBOTS
     if meta.get("fw_warmup"):
-        return WARMUP
+        return MINT if meta["fw_warmup"] == MINT else WARMUP
     call = meta.get("fw_call")
     return str(call.get("operation") or NONE) if isinstance(call, dict) else NONE
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from fetchworker.download.profiles import Profile
+    from fetchworker.download.rendering import Rendering
     from fetchworker.proxies import Proxy
     from fetchworker.sessions import Session
     from fetchworker.usage import Charge
@@ -36,7 +37,7 @@ class Wire:
     of sending, ``cookie`` is the Cookie header's value. ``secrets`` are headers that stand in no request: credentials
     of the operator. ``elapsed`` (seconds), the bytes of both bodies and the ``charge`` of all bytes on the wire are
     filled in by the handler; ``cookies_kept`` says that it has put the answer's cookies into the jar. ``page`` is the
-    answer as the classifier saw it, so that it is built once.
+    answer as the classifier saw it, so that it is built once. ``rendering`` says that a browser loads the page.
     """
 
     session: Session
@@ -55,6 +56,7 @@ class Wire:
     charge: Charge | None = field(default=None, repr=False)
     cookies_kept: bool = False
     page: Page | None = None
+    rendering: Rendering | None = field(default=None, repr=False)
 
     def judge(self, outcome: str) -> None:
         """Say what the answer was worth, so that its bytes are counted as that."""

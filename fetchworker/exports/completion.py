@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 _OF_TRIES = frozenset({
     "fw_wire", "fw_identity", "fw_slot", "fw_lease", "fw_tries", "fw_first", "fw_hop_of", "fw_restarts", "fw_refresh",
     "fw_refreshed", "fw_cookies_taken", "fw_cookies_host", "fw_warmup_failed", "fw_gate", "fw_recorded", "fw_evidence",
+    "fw_render_steps",
     "redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "download_latency",
 })  # fmt: skip
 

@@ -25,7 +25,6 @@ from fetchworker.download.wire import LAST, WIRE, Wire, page_of
 from fetchworker.errors import (
     BrowserError,
     FetchworkerError,
-    OutcomeError,
     ProxyAuthError,
     ProxyExhaustedError,
     ProxyFailedError,
@@ -38,6 +37,8 @@ from fetchworker.middlewares.pooled import COUNTRY, LEASED, PooledSessions
 from fetchworker.middlewares.recording import Recorder
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
+from fetchworker.middlewares.render import Steps
+from fetchworker.middlewares.telling import failure_of, known, told, tries_of
 from fetchworker.middlewares.warmup import FAILED, uses_tokens
 from fetchworker.outcomes import Outcome, Verdict, classify
 from fetchworker.outcomes.taxonomy import REFUSALS
@@ -83,7 +84,7 @@ class OutcomeMiddleware:
         self._runtime = Runtime.of(crawler)
         self._refusals = Refusals(self._runtime)
         self._pooled = PooledSessions(self._runtime)
-        self._gate = Gate(crawler)
+        self._gate, self._steps = Gate(crawler), Steps.of(crawler)
         self._recorder = Recorder(self._runtime)
         self._extract = getattr(crawler.spidercls, "extract_tokens", None)
 
@@ -114,16 +115,15 @@ class OutcomeMiddleware:
         verdict = classify(page, site=runtime.site, request_url=request.url)
         if wire is not None:
             wire.judge(verdict.outcome.value)
-        _note(request, **({} if verdict.outcome is Outcome.OK else _known(response, verdict)))
+        _note(request, **({} if verdict.outcome is Outcome.OK else known(response, verdict)))
         if request.callback is not NO_CALLBACK:  # robots.txt is no answer that anybody asked for
             runtime.count(f"outcome/{runtime.site}/{verdict.outcome}")
         if verdict.outcome in REFUSALS and operation_of(request) == ROBOTS:  # who refuses it may well give the page
             self._pause(request, verdict, wire)
-            raise _error(request, response, verdict, "", wire)
-        if verdict.outcome is Outcome.CHALLENGE:
-            through = await self._gate.passed(request, page, wire)
-            if through is not None:
-                return through
+            raise failure_of(request, response, verdict, "", wire)
+        through = await self._through(request, page, verdict, wire)
+        if through is not None:
+            return through
         blamed = self._refusals.learn(wire, page, verdict)
         self._pooled.learn(request, good=verdict.outcome is Outcome.OK or verdict.outcome in _ABSENT or not blamed)
         if verdict.outcome is Outcome.OK:
@@ -135,9 +135,14 @@ class OutcomeMiddleware:
         plan = self._escalate(request, verdict, wire if blamed else None, plan)
         self._pause(request, verdict, wire)
         if plan.step == "retry":
-            return await self._retry(request, plan, _told(verdict), wire, verdict.evidence)
-        error = _error(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
+            return await self._retry(request, plan, told(verdict), wire, verdict.evidence)
+        error = failure_of(request, response, verdict, self._refusals.evidence(wire, page, verdict, request.url), wire)
         raise await self._recorder.failure(request, error, response, verdict)
+
+    async def _through(self, request: Request, page: Page, verdict: Verdict, wire: Wire | None) -> Request | None:
+        """The request once more, where the site's gate or a browser has opened the way."""
+        through = await self._gate.passed(request, page, wire) if verdict.outcome is Outcome.CHALLENGE else None
+        return through or await self._steps.through(request, page, verdict, wire)
 
     async def _harvest(self, request: Request, page: Page, wire: Wire | None) -> None:
         if self._extract is not None and wire is not None and request.meta.get("fw_harvest"):
@@ -167,7 +172,7 @@ class OutcomeMiddleware:
         if wire is not None and wire.proxy is not None:
             self._runtime.exits.told(ProxyResult.OK)
         plan = plan_media(
-            response.status, tries=_tries(request), retries=config.retries, backoff=config.backoff,
+            response.status, tries=tries_of(request), retries=config.retries, backoff=config.backoff,
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )  # fmt: skip
         return await self._retry(request, plan, f"media_{response.status}", wire) if plan.step == "retry" else response
@@ -177,7 +182,7 @@ class OutcomeMiddleware:
         other_exit = runtime.pace.by_identity and wire is not None and wire.proxy is not None
         plan = plan_verdict(
             verdict,
-            tries=_tries(request),
+            tries=tries_of(request),
             retries=request.meta.get(RETRIES, config.retries),
             backoff=config.backoff,
             rotates=blamed and config.on_block == "rotate",
@@ -226,15 +231,15 @@ class OutcomeMiddleware:
             plan = self._plan_exhausted(request)
         else:
             plan = plan_error(
-                tries=_tries(request), retries=request.meta.get(RETRIES, runtime.config.retries),
+                tries=tries_of(request), retries=request.meta.get(RETRIES, runtime.config.retries),
                 backoff=runtime.config.backoff, proxied=wire is not None and wire.proxy is not None and not media,
                 auth=auth, jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
             )  # fmt: skip
         if plan.step != "retry":
             await self._recorder.failure(request, exception)
             return None
-        if request.meta.get(LEASED):
-            plan = replace(plan, rotate=False)
+        leased, step = bool(request.meta.get(LEASED)), self._steps.made(wire)
+        plan = replace(plan, rotate=plan.rotate and not leased, counted=plan.counted and not step)
         return await self._retry(request, plan, type(exception).__name__, wire)
 
     def _unspent(self, request: Request, exception: Exception) -> bool:
@@ -258,7 +263,7 @@ class OutcomeMiddleware:
     def _plan_exhausted(self, request: Request) -> Plan:
         """Wait for the first proxy that ends its rest, when that is soon enough."""
         config, soon = self._runtime.config, self._runtime.exits.next_in(request.meta.get(COUNTRY))
-        if soon is None or soon > config.backoff.max or _tries(request) > request.meta.get(RETRIES, config.retries):
+        if soon is None or soon > config.backoff.max or tries_of(request) > request.meta.get(RETRIES, config.retries):
             return Plan("fail")
         return Plan("retry", max(soon, wait(1, config.backoff, 1.0)))
 
@@ -270,7 +275,7 @@ class OutcomeMiddleware:
         tier = f" by tier {request.meta['fw_tier']}" if "fw_tier" in request.meta else ""
         with bound(**from_meta(request.meta, runtime.site)):
             logger.info(
-                "%s: %s; try %d in %.1f s%s", request.url, why, _tries(request) + plan.counted, plan.delay, tier
+                "%s: %s; try %d in %.1f s%s", request.url, why, tries_of(request) + plan.counted, plan.delay, tier
             )
         await self._pooled.before_retry(request, wire, why, rotates=plan.rotate)
         if plan.delay:
@@ -298,52 +303,20 @@ def _answers(request: Request, response: Response, verdict: Verdict) -> bool:
     return response.status in request.meta.get(ACCEPT, ()) and verdict.outcome not in REFUSALS
 
 
-def _told(verdict: Verdict) -> str:
-    return f"{verdict.outcome.value} ({verdict.vendor or 'the site'}: {', '.join(verdict.evidence)})"
-
-
-def _error(request: Request, response: Response, verdict: Verdict, evidence: str, wire: Wire | None) -> OutcomeError:
-    known = _known(response, verdict)
-    del known["outcome"]
-    tier = {"tier": wire.proxy.tier} if wire is not None and wire.proxy is not None and wire.proxy.tier else {}
-    return OutcomeError(
-        verdict.outcome.value,
-        f"{_told(verdict)} after {_tries(request)} tries: {request.url}",
-        **known,
-        confidence=verdict.confidence,
-        attempts=_tries(request),
-        snippet=evidence,
-        **tier,
-    )
-
-
-def _known(response: Response, verdict: Verdict) -> dict[str, Any]:
-    """What is told of an answer that is not ``ok``."""
-    known: dict[str, Any] = {"outcome": verdict.outcome.value, "vendor": verdict.vendor}
-    known |= {"evidence": list(verdict.evidence), "status": response.status}
-    return {**known, "retry_after": verdict.retry_after} if verdict.retry_after else known
-
-
 def _note(request: Request, **known: Any) -> None:
     """How the last try ended, for who has put a mapping into the meta and gets no answer in time."""
     last: dict[str, Any] | None = request.meta.get(LAST)
     if last is not None:
         last.clear()
-        last.update(known, attempts=_tries(request))
-
-
-def _tries(request: Request) -> int:
-    """Tries made, the present one included."""
-    tries: int = request.meta.get("fw_tries", 1)
-    return tries
+        last.update(known, attempts=tries_of(request))
 
 
 def _next_try(request: Request, plan: Plan, signs: Sequence[str]) -> Request:
     """The same request once more; whose identity it gets is the session middleware's to say."""
     again = another_try(request, same_identity=bool(request.meta.get("fw_session")) and not plan.rotate)
     meta = again.meta
-    meta["fw_tries"] = _tries(request) + plan.counted
+    meta["fw_tries"] = tries_of(request) + plan.counted
     if plan.refresh:
         meta["fw_refresh"], meta["fw_refreshed"] = list(signs), True
-        meta["fw_tries"] = _tries(request)
+        meta["fw_tries"] = tries_of(request)
     return again

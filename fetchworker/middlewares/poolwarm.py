@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
 
+from fetchworker.contracts import Fetch
+from fetchworker.download.charging import MINT
 from fetchworker.errors import ConfigError, FetchworkerError, SessionExhaustedError
 from fetchworker.exports.ending import close
 from fetchworker.middlewares.outcome import RETRIED
@@ -21,12 +23,13 @@ from fetchworker.sessions.poolkeys import MAIN
 from fetchworker.tasks import end, within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from scrapy.crawler import Crawler
 
-    from fetchworker.contracts import Fetch
     from fetchworker.runtime import Runtime
+    from fetchworker.sites import SiteConfig
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +50,20 @@ def pause_after(failures: int) -> float:
 
 
 class PoolWarmer:
-    """The background task of one crawl."""
+    """The background task of one crawl.
 
-    def __init__(self, crawler: Crawler, runtime: Runtime) -> None:
+    Args:
+        crawler: the crawl's.
+        runtime: the same crawl's.
+        minting: a browser makes the visits, whatever the pool's ``via`` says.
+        url: what is visited instead of the site's warm-up pages.
+    """
+
+    def __init__(self, crawler: Crawler, runtime: Runtime, *, minting: bool = False, url: str | None = None) -> None:
         self._crawler = crawler
         self._runtime = runtime
+        self._minting = minting or (runtime.config.pool is not None and runtime.config.pool.via == "browser")
+        self._url = url
         self._task: asyncio.Task[None] | None = None
         self._failures = 0
         operations = getattr(crawler.spidercls, "operations", {}).values()
@@ -130,7 +142,7 @@ class PoolWarmer:
             fetches = self._visits()
             for fetch in fetches:
                 assert self._crawler.engine is not None
-                await self._crawler.engine.download_async(_visit(fetch, name))
+                await self._crawler.engine.download_async(visit(fetch, {"fw_session": name}, minting=self._minting))
             if not fetches:
                 sessions = await runtime.sessions()
                 session = await runtime.named_session(name)
@@ -146,13 +158,21 @@ class PoolWarmer:
         return bool(self._visits())
 
     def _visits(self) -> Sequence[Fetch]:
-        hosts = self._runtime.config.allowed_hosts
-        visits = getattr(self._crawler.spidercls, "visits", None)
-        return visits(f"https://{hosts[0]}/" if hosts else "") if visits is not None else ()
+        if self._url is not None:
+            return (Fetch(MINT, self._url),)
+        return visits_of(self._crawler.spidercls, self._runtime.config)
 
 
-def _visit(fetch: Fetch, name: str) -> Request:
-    meta = {"fw_warmup": True, "fw_harvest": True, "fw_destination": fetch.destination, "fw_session": name}
+def visits_of(spider: Any, config: SiteConfig) -> Sequence[Fetch]:
+    """What a session of a site visits before its first request."""
+    visits = getattr(spider, "visits", None)
+    return visits(f"https://{config.allowed_hosts[0]}/" if config.allowed_hosts else "") if visits is not None else ()
+
+
+def visit(fetch: Fetch, identity: Mapping[str, Any], *, minting: bool) -> Request:
+    """The request of one such visit; ``identity`` is the meta that names the session."""
+    meta: dict[str, Any] = {"fw_warmup": MINT if minting else True, "fw_harvest": True, **identity}
+    meta["fw_destination"] = fetch.destination
     if fetch.referer:
         meta["fw_referer"] = fetch.referer
     return Request(fetch.url, method=fetch.method, headers=list(fetch.headers), meta=meta, dont_filter=True)

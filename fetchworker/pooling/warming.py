@@ -6,11 +6,14 @@ import secrets
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Spider
+from scrapy.spiderloader import get_spider_loader
 
 from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError, SessionDamagedError, SessionExhaustedError
-from fetchworker.middlewares.poolwarm import PoolWarmer
+from fetchworker.middlewares.poolwarm import PoolWarmer, visits_of
+from fetchworker.middlewares.renderguard import check_browser
 from fetchworker.runtime import Runtime, load_configuration
 from fetchworker.sessions.poolkeys import jar_of
+from fetchworker.sites import SiteConfig
 from fetchworker.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ class Wanted:
         jar: of new sessions.
         count: how many new ones.
         names: of those that are there.
+        minting: whether a browser makes the visits; then ``names`` need not be there.
+        url: what is visited instead of the site's warm-up pages.
         done: names of sessions that were warmed up, or only made or looked at where there are no visits.
         anew: names of sessions whose records nobody could read: each has a new identity now.
         unmade: how many new ones there was no room for.
@@ -35,8 +40,11 @@ class Wanted:
         failed: what went wrong, one sentence each.
     """
 
-    def __init__(self, *, jar: str, count: int = 0, names: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, *, jar: str, count: int = 0, names: tuple[str, ...] = (), minting: bool = False, url: str | None = None
+    ) -> None:
         self.jar, self.count, self.names = jar, count, names
+        self.minting, self.url = minting, url
         self.done: list[str] = []
         self.failed: list[str] = []
         self.missing: list[str] = []
@@ -70,6 +78,21 @@ def check_pool(settings: BaseSettings, site: str, *, needed: bool) -> None:
         raise ConfigError(f"{sites.path}: sites.{site}.pool is missing: write `pool: {{}}` there, or more")
 
 
+def check_minting(settings: BaseSettings, site: str, *, url: str | None) -> bool:
+    """See that a browser can make sessions of the site; whether it has a pool.
+
+    Raises:
+        ArgumentError: there is nothing to visit.
+        ConfigError: there is no browser, or the site's profile is none of its kind.
+    """
+    environment, sites = load_configuration(settings)
+    config = sites.get(site) or SiteConfig()
+    check_browser(settings, environment, site=site, profile=config.profile)
+    if url is None and not visits_of(get_spider_loader(settings).load(site), config):
+        raise ArgumentError(f"{site} has no warm-up page: say with --url what is to be visited")
+    return config.pool is not None
+
+
 def warming(base: type[Spider], wanted: Wanted) -> type[Spider]:
     """A spider that is ``base`` but for what it fetches."""
 
@@ -94,7 +117,7 @@ def warming(base: type[Spider], wanted: Wanted) -> type[Spider]:
 
 async def _work(crawler: Crawler, wanted: Wanted) -> None:
     runtime = Runtime.of(crawler)
-    warmer = PoolWarmer(crawler, runtime)
+    warmer = PoolWarmer(crawler, runtime, minting=wanted.minting, url=wanted.url)
     wanted.visits = warmer.visits
     for number in range(wanted.count):
         try:
@@ -113,11 +136,11 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
     for name in wanted.names:
         try:
             there = await _is_there(runtime, name)
-            if there is False:
+            if there is False and not (wanted.minting and jar_of(name) is None):
                 wanted.missing.append(name)
                 continue
             await _refresh(runtime, warmer, name)
-            (wanted.done if there else wanted.anew).append(name)
+            (wanted.anew if there is None else wanted.done).append(name)
         except FetchworkerError as exc:
             wanted.failed.append(f"{name}: {exc.message}")
 
@@ -157,4 +180,4 @@ async def _refresh(runtime: Runtime, warmer: PoolWarmer, name: str) -> None:
         await leases.release(owner)
 
 
-__all__ = ["Wanted", "check_jar_of", "check_pool", "warming"]
+__all__ = ["Wanted", "check_jar_of", "check_minting", "check_pool", "warming"]

@@ -309,9 +309,9 @@ class Runtime(IdentitiesOfCrawl):
         if LEASE not in request.meta:
             self.record_failure(request, error, None)
 
-    def count(self, name: str, by: int = 1) -> None:
+    def count(self, name: str, by: float = 1) -> None:
         """Add to a stat under ``fetchworker/``."""
-        self._crawler.stats.inc_value(f"fetchworker/{name}", by)
+        self._crawler.stats.inc_value(f"fetchworker/{name}", by)  # type: ignore[arg-type]  # it adds what it is given
 
     def record_failure(self, request: Request, error: BaseException, page: Page | None) -> None:
         """Write the failure line of a request that ended without its data."""

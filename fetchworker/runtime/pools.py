@@ -36,7 +36,7 @@ def terms_of(config: SiteConfig) -> PoolTerms:
     cooldown = pool.cooldown
     if cooldown is None:
         cooldown = _MINUTE / config.per_minute if config.pace == "identity" and config.per_minute else 0.0
-    told = pool.model_dump()
+    told = pool.model_dump(exclude={"via"})
     told["max_idle"] = min(max(told["max_idle"], told["min_idle"]), told["max_total"])
     return PoolTerms(**told | {"cooldown": cooldown})
 

@@ -19,7 +19,7 @@ from fetchworker.runs.models import RunRequest
 from fetchworker.runs.schedulemodels import ScheduleRequest
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
-from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody
+from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody, MintBody
 from fetchworker.service.responses import REF, failure_response
 from fetchworker.service.routes.artifacts import artifacts_router
 from fetchworker.service.routes.browser import browser_router
@@ -131,7 +131,7 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
 
 def _bodies() -> dict[str, Any]:
     found: dict[str, Any] = {}
-    own = (BrowserRunBody, DocumentBody, FetchBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody)
+    own = (BrowserRunBody, DocumentBody, FetchBody, MintBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody)
     runs = (RunRequest, ScheduleRequest, CompleteBody)
     all_models: tuple[type[BaseModel], ...] = (*TYPES.values(), *own, *runs)
     for model in all_models:

@@ -23,6 +23,7 @@ from fetchworker.items import Item, validate
 from fetchworker.middlewares.outcome import ACCEPT, RETRIES
 from fetchworker.middlewares.pooled import COUNTRY
 from fetchworker.middlewares.recording import CALL_ID, WORKSPACE, archived
+from fetchworker.middlewares.render import RENDER, STEP
 from fetchworker.proxies.countries import country_code
 from fetchworker.runtime.crawl import HEARD
 from fetchworker.service.failures import ApiError
@@ -141,6 +142,8 @@ def _fetch_request(served: Served, body: FetchBody, params: FetchParams, *, call
     }
     if not body.follow_redirects:
         meta["dont_redirect"] = True
+    if body.render is not None:
+        meta[RENDER] = body.render
     if body.retries is not None:
         meta[RETRIES] = body.retries
     if body.expect.status:
@@ -199,6 +202,7 @@ async def run_operation(
     last: dict[str, Any],
     call_id: str | None = None,
     workspace: str | None = None,
+    render: str | None = None,
 ) -> AsyncGenerator[Item, None]:
     """The items of a call, as its pages come: those of one page, or as many as ``limit`` asks for.
 
@@ -211,6 +215,7 @@ async def run_operation(
         last: is told how each try ended.
         call_id: names the call in artifacts.
         workspace: whose those are.
+        render: whether a browser loads its pages; None for what the site says.
 
     Raises:
         Exception: what the call ended with; items may have come before.
@@ -229,7 +234,13 @@ async def run_operation(
             spider,
             engine,
             first,
-            {LAST: last, CALL_ID: call_id or call, WORKSPACE: workspace, **kept},
+            {
+                LAST: last,
+                CALL_ID: call_id or call,
+                WORKSPACE: workspace,
+                **kept,
+                **({RENDER: render} if render else {}),
+            },
             one=_reads_one(started),
         )
         async with aclosing(pages) as items:
@@ -251,7 +262,9 @@ async def _pages(
     try:
         while queue and not (given and one):
             last = queue.popleft()
-            last.meta.update(told, **{HEARD: heard})
+            last.meta.update(
+                {**told, HEARD: heard} if STEP not in last.meta else {**told, RENDER: "never", HEARD: heard}
+            )
             async for output in _answer(engine, last):
                 if isinstance(output, Request):
                     queue.append(output)

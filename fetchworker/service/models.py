@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from fetchworker.contracts import Destination  # noqa: TC001  # pydantic needs them
+from fetchworker.contracts import Destination, Render  # noqa: TC001  # pydantic needs them
 from fetchworker.documents import Wanted  # noqa: TC001  # as above
 from fetchworker.service.failures import ApiError
 from fetchworker.spiders.fetch import FetchParams, Method
@@ -75,7 +75,11 @@ class FetchBody(_Strict):
     proxy: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = Field(
         default=None, description="a tier of proxies by its configured name, never an address"
     )
-    render: bool = Field(default=False, description="whether a browser has to run the page's scripts")
+    render: Render | None = Field(
+        default=None,
+        description="whether a browser loads the page: never, on_evidence (where its answer takes one), always "
+        "(default: as sites.yaml says)",
+    )
     timeout: Annotated[float, Field(gt=0, le=3600)] | None = Field(
         default=None, description="seconds for the whole call, all tries and waits included"
     )
@@ -153,6 +157,15 @@ class BrowserRunBody(_Strict):
         if self.lease is not None and self.session_id is None:
             raise PydanticCustomError("alone", "lease: belongs to a session_id", {"fields": ["lease"]})
         return self
+
+
+class MintBody(_Strict):
+    """What a browser visits, so that what it gets there is the session's."""
+
+    url: Url | None = Field(default=None, description="http or https address (default: the site's warm-up pages)")
+    timeout: Annotated[float, Field(gt=0, le=3600)] | None = Field(
+        default=None, description="seconds for the whole call"
+    )
 
 
 class DocumentOptions(_Strict):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from fetchworker.contracts import Render
 from fetchworker.items import KINDS
 from fetchworker.service.responses import IDEMPOTENCY, JSON, REF
 
@@ -66,6 +67,12 @@ def _own() -> list[dict[str, Any]]:
             "in": "query",
             "description": "seconds for the whole call, all pages, tries and waits included",
             "schema": {"type": "number", "exclusiveMinimum": 0},
+        },
+        {
+            "name": "render",
+            "in": "query",
+            "description": "whether a browser loads the pages (default: as sites.yaml says)",
+            "schema": {"type": "string", "enum": list(get_args(Render))},
         },
     ]
 

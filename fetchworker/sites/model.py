@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from fetchworker.contracts import Render  # noqa: TC001  # pydantic reads it
 from fetchworker.sites.budget import Budget  # noqa: TC001  # pydantic reads it
 from fetchworker.sites.pooling import Pool  # noqa: TC001  # pydantic reads it
 from fetchworker.sites.section import Section
@@ -88,6 +89,10 @@ class SiteConfig(Section):
     robots: Literal["obey", "ignore"] = Field(default="obey", description="obey or ignore")
     warmup: bool = Field(
         default=False, description="true (a fresh session visits the site's own entry page first) or false"
+    )
+    render: Render = Field(
+        default="never",
+        description="never, on_evidence (a browser passes challenges and fills in pages that scripts make) or always",
     )
     on_block: Literal["rotate", "keep"] = Field(
         default="rotate", description="rotate (a block ends the identity) or keep (it rests and goes on)"

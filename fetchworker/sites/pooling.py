@@ -15,6 +15,9 @@ class Pool(Section):
     """Sessions that all workers of a site share, each in one hand at a time. Numbers hold for each jar by itself."""
 
     min_idle: int = Field(default=0, ge=0, le=10_000, description="how many sessions are kept ready, warmed up")
+    via: Literal["http", "browser"] = Field(
+        default="http", description="http (the warm-up pages are fetched) or browser (a browser visits them)"
+    )
     max_idle: int = Field(default=20, ge=0, le=100_000, description="how many unused sessions are kept at most")
     max_total: int = Field(default=100, ge=1, le=100_000, description="how many sessions there are at most")
     concurrency: int | None = Field(

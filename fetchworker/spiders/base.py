@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
 from fetchworker.contracts import REPEATS, Call, Fetch, Page, Parsed, Scripts
@@ -32,6 +31,7 @@ from fetchworker.runtime import Runtime
 from fetchworker.spiders.operation import Operation, Resolver, Started, collect, operation
 from fetchworker.spiders.paging import Duplicates, dump_items, following, is_shell, load_items, stamper
 from fetchworker.spiders.queued import CALLBACKS, check_fields
+from fetchworker.spiders.rendered import ONE_STEP, RenderedSpider
 from fetchworker.spiders.requests import build_request, dump_call, fetch_meta, load_call, request_id
 from fetchworker.spiders.scopes import BEGUN, LEG, identity_of, kept_identity
 
@@ -62,7 +62,7 @@ _NO_OTHER_WAY = (
 _FINAL_OUTCOMES = frozenset({"not_found", "gone", "private"})
 
 
-class SiteSpider(Spider):
+class SiteSpider(RenderedSpider):
     """One site.
 
     Class attributes:
@@ -187,11 +187,10 @@ class SiteSpider(Spider):
         try:
             parsed = await self._parsed(self.operations[call.operation].read, page, call)
         except Exception as exc:  # noqa: BLE001  # a parser's bug must not cost the call its other ways
-            if not isinstance(exc, OutcomeError):  # that is no surprise to the parser
-                await self._drifted(response.request, call, page, exc)
-            async for another in self._after_failure(response.request, exc, page):
+            async for another in self._unparsed(response, call, page, exc):
                 yield another
             return
+        self.in_browser(response, page, None)
         self.runtime.count(f"parsed/{self.name}/{call.operation}")
         if is_shell(parsed.items) and self._other_way(meta):
             yield self._again(response.request, call, meta["fw_strategy"][0] + 1, shell=dump_items(parsed.items))
@@ -215,6 +214,18 @@ class SiteSpider(Spider):
         except ArgumentError as exc:
             async for another in self._after_failure(response.request, exc, None):
                 yield another
+
+    async def _unparsed(self, response: Response, call: Call[Any], page: Page, error: Exception) -> AsyncIterator[Any]:
+        """What follows a page that keeps no promise: the same in a browser, the next way, or a failure."""
+        if self.in_browser(response, page, error):
+            rendered = self._again(response.request, call, response.meta["fw_strategy"][0])
+            rendered.meta.update(ONE_STEP)
+            yield rendered
+            return
+        if not isinstance(error, OutcomeError):  # that is no surprise to the parser
+            await self._drifted(response.request, call, page, error)
+        async for another in self._after_failure(response.request, error, page):
+            yield another
 
     def _again(
         self, request: Request | None, call: Call[Any], strategy: int, *, shell: list[dict[str, Any]] | None = None

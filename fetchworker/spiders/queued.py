@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
-from fetchworker.contracts import Destination  # noqa: TC001  # pydantic reads it
+from fetchworker.contracts import Destination, Render  # noqa: TC001  # pydantic reads them
 from fetchworker.errors import ArgumentError
 from fetchworker.spiders.operation import SESSION
 
@@ -48,6 +48,9 @@ class _Meta(BaseModel):
     fw_shell: list[dict[StrictStr, Any]] = Field(default_factory=list)
     fw_referer: StrictStr | None = None
     fw_harvest: StrictBool = False
+    fw_render: Render | None = None
+    fw_render_step: StrictStr | None = None
+    fw_render_steps: list[StrictStr] = Field(default_factory=list)
     fw_token_headers: Tokens = Field(default_factory=dict)
     fw_token_form: Tokens = Field(default_factory=dict)
     fw_secret_headers: dict[StrictStr, tuple[StrictStr, StrictStr, StrictStr]] = Field(default_factory=dict)

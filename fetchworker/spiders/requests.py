@@ -64,6 +64,8 @@ def fetch_meta(fetch: Fetch) -> dict[str, Any]:
         meta["fw_referer"] = fetch.referer
     if fetch.harvest:
         meta["fw_harvest"] = True
+    if fetch.render is not None:
+        meta["fw_render"] = fetch.render
     if fetch.token_headers:
         meta["fw_token_headers"] = _tokens(fetch.token_headers)
     if fetch.token_form:

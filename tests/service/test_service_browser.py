@@ -20,7 +20,7 @@ BODY = {"type": "extract", "fields": {"text": {"css": "body"}}}
 def browsing(demo, shell, tmp_path_factory):
     """A service with a browser."""
     keys = [
-        {"name": "one", "hash": hash_of("fwk_one"), "scopes": ["fetch", "artifacts"], "workspace": "w-one"},
+        {"name": "one", "hash": hash_of("fwk_one"), "scopes": ["fetch", "artifacts", "sessions"], "workspace": "w-one"},
         {"name": "sites", "hash": hash_of("fwk_sites"), "scopes": ["sites"]},
     ]
     made = Serving(
@@ -176,3 +176,34 @@ class TestCommand:
     def test_what_may_not_be_reached(self, browser):
         ran = browser("http://127.0.0.1:1/")
         assert (ran.returncode, "EGRESS_DENIED" in ran.stderr) == (1, True), ran.stderr
+
+
+def fetch(browsing, url, **more):
+    with browsing.client(headers={"authorization": "Bearer fwk_one"}) as client:
+        return client.post("/fetch", json={"url": url, **more})
+
+
+def test_a_fetch_has_its_challenge_passed_and_goes_on_over_http(browsing):
+    told = done(fetch(browsing, f"{LAB}/challenge/cup", render="on_evidence", session_id="eve"))
+    assert (told["status"], told["attempts"]) == (200, 1)
+    assert "<h1>cup</h1>" in told["body"]
+    told = done(fetch(browsing, f"{LAB}/challenge/jug", render="never", session_id="eve"))
+    assert "<h1>jug</h1>" in told["body"], "the session is known now"
+    refused = fetch(browsing, f"{LAB}/challenge/jug", retries=0)
+    assert (failure(refused)[1], refused.json()["context"]["outcome"]) == ("UPSTREAM_BLOCKED", "challenge")
+
+
+def test_a_fetch_is_rendered_where_that_is_asked_for(browsing):
+    assert "<h1>cup is one" in done(fetch(browsing, f"{LAB}/app/cup", render="always"))["body"]
+    assert '<div id="root"></div>' in done(fetch(browsing, f"{LAB}/app/cup"))["body"]
+
+
+def test_a_session_is_minted(browsing):
+    with browsing.client(headers={"authorization": "Bearer fwk_one"}) as client:
+        told = client.post("/sessions/mia/mint", json={"url": f"{LAB}/challenge/"})
+        assert done(told)["cookies"] == ["cleared"]
+        assert told.text.count(".") < 2, "names, no values"
+        failed = client.post("/sessions/mia/mint", json={})
+        assert failure(failed) == (422, "VALIDATION_ERROR")
+        assert failed.json()["context"]["fields"] == ["url"]
+    assert "<h1>jug</h1>" in done(fetch(browsing, f"{LAB}/challenge/jug", session_id="mia"))["body"]

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response  # noqa: TC002  # FastAPI reads it
 
 from fetchworker.items import FetchResult
+from fetchworker.service.browsing import check_browser
 from fetchworker.service.calls import run_fetch
 from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
@@ -27,7 +28,7 @@ def fetch_router(service: Service) -> APIRouter:
         summary="Fetch an address the way a browser would",
         operation_id="fetch",
         response_model=FetchResult,
-        responses=failures(),
+        responses=failures(more=(501,)),
         openapi_extra=takes(FetchBody, idempotent=True),
     )
     async def fetch(request: Request) -> Response:
@@ -46,8 +47,8 @@ async def _fetch(service: Service, request: Request, body: FetchBody) -> Any:
     if body.site not in service.crawlers.sites:
         known = ", ".join(service.crawlers.sites)
         raise ApiError("VALIDATION_ERROR", f"site: there is no {body.site!r}; known: {known}", fields=["site"])
-    if body.render:
-        raise ApiError("VALIDATION_ERROR", "render: this service has no browser", fields=["render"])
+    if body.render == "always":
+        check_browser(service.environment)
     if body.session_id is not None:
         check_name(body.session_id)
     timeout = service.time_for(body.timeout)

@@ -9,9 +9,12 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
+from fetchworker.service.browsing import check_browser
 from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
-from fetchworker.service.responses import IDEMPOTENCY, failures, json_response
+from fetchworker.service.minting import mint_session, minted_by
+from fetchworker.service.models import MintBody, read_body
+from fetchworker.service.responses import IDEMPOTENCY, failures, json_response, takes
 
 if TYPE_CHECKING:
     from fetchworker.runtime import Runtime
@@ -50,6 +53,7 @@ def sessions_router(service: Service) -> APIRouter:
     _add_look(router, service)
     _add_drop(router, service)
     _add_refresh(router, service)
+    _add_mint(router, service)
     return router
 
 
@@ -110,6 +114,40 @@ def _add_refresh(router: APIRouter, service: Service) -> None:
             call = service.call(request, site=site, operation="refresh_session", timeout=_SECONDS, session=session_id)
             async with call:
                 return json_response(await _refreshed(_runtime(served), site, session_id))
+
+        return await service.idempotency.once(request, run)
+
+
+def _add_mint(router: APIRouter, service: Service) -> None:
+    @router.post(
+        "/{session_id}/mint",
+        summary="Have a browser make a session",
+        operation_id="mint_session",
+        response_model=SessionView,
+        responses=failures(more=(501,)),
+        openapi_extra=takes(MintBody, idempotent=True),
+    )
+    async def mint(request: Request, session_id: Name, site: Site = "fetch") -> Response:
+        """A browser visits the site's warm-up pages, or ``url``; the cookies and tokens that it gets are the session's.
+
+        One that is not there is made; one that is keeps its identity and exit.
+        """
+        body: MintBody = read_body(MintBody, await request.body())
+        served = await _served(service, site, session_id)
+        fetches = minted_by(served, body)
+        check_browser(service.environment)
+        timeout = service.time_for(body.timeout)
+
+        async def run() -> Response:
+            call = service.call(request, site=site, operation="mint", timeout=timeout, session=session_id)
+            async with call as last:
+                _, engine = await service.crawlers.get(site)
+                runtime = _runtime(served)
+                await mint_session(runtime, engine, session_id, fetches, seconds=timeout, last=last)
+                session = await (await runtime.session_store()).load(site, session_id)
+                if session is None:
+                    raise _absent(site, session_id)
+                return json_response(_view(runtime, session))
 
         return await service.idempotency.once(request, run)
 

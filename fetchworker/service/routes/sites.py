@@ -10,6 +10,8 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import Response  # FastAPI reads it
 
+from fetchworker.contracts import Render
+from fetchworker.service.browsing import check_browser
 from fetchworker.service.calls import run_operation
 from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 NDJSON = "application/x-ndjson"
 #: parameters that are the service's own, beside those of the operation
-OWN = ("session_id", "lease", "timeout")
+OWN = ("session_id", "lease", "timeout", "render")
 _SCALARS: set[type] = {bool, int, float}
 _BOOLEANS = {"true": True, "false": False}
 
@@ -138,11 +140,12 @@ async def _serve(
     held = _held(own)
     if held is not None and held.lease is None:
         values["session"] = held.name
+    render = _render(own.get("render"), service)
     served, _ = await service.crawlers.get(site)
     started = served.resolver.arguments({**values, "operation": operation.name})
     assert served.runtime
     served.check_call(started.call, served.runtime.config)
-    items = _items(service, request, site, started, timeout=timeout, held=held)
+    items = _items(service, request, site, started, timeout=timeout, held=held, render=render)
     if _wants_lines(request):
         return await _streamed(items)
     return await _collected(items)
@@ -169,6 +172,17 @@ def _seconds(given: Any) -> float | None:
     return seconds
 
 
+def _render(given: Any, service: Service) -> str | None:
+    if given is None:
+        return None
+    if given not in get_args(Render):
+        told = f"render: {', '.join(get_args(Render))} is expected"
+        raise ApiError("VALIDATION_ERROR", told, fields=["render"])
+    if given == "always":
+        check_browser(service.environment)
+    return str(given)
+
+
 async def _items(
     service: Service,
     request: Request,
@@ -177,6 +191,7 @@ async def _items(
     *,
     timeout: float,  # noqa: ASYNC109  # the call's
     held: Held | None,
+    render: str | None,
 ) -> AsyncGenerator[Item, None]:
     name = started.call.operation
     call = service.call(request, site=site, operation=name, timeout=timeout, session=held and held.name)
@@ -192,6 +207,7 @@ async def _items(
             last=last,
             call_id=call_id,
             workspace=service.workspace_of(request),
+            render=render,
         )
         async with aclosing(running) as items:
             async for item in items:

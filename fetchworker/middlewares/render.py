@@ -1,0 +1,255 @@
+"""Pages that a browser loads without being asked to by ``meta["playwright"]``: ``fw_render`` (docs/browser.md).
+
+``always``: each page. ``on_evidence``: one browser step for a request that met a challenge, or whose page has its data
+by scripts alone; the browser goes as the same session, its cookies come back to it, and what follows goes over HTTP.
+
+Stats: ``fetchworker/render/<site>/<reason>`` counts what the browser has loaded, ``…/render_ok/<site>``,
+``…/render_failed/<site>`` and ``…/render_seconds/<site>`` what came of it, ``…/render_paused/<site>`` how often the
+site had too many failures in a row.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.httpobj import urlparse_cached
+
+from fetchworker.download.charging import MINT
+from fetchworker.download.rendering import Rendering
+from fetchworker.download.wire import WIRE, Wire
+from fetchworker.errors import FetchworkerError
+from fetchworker.frontier.codec import CARRIED
+from fetchworker.media import MEDIA
+from fetchworker.middlewares.redirect import another_try
+from fetchworker.middlewares.renderguard import Guard, Standing
+from fetchworker.outcomes import Outcome, Verdict, classify
+from fetchworker.outcomes.appshell import is_app_shell, is_html
+from fetchworker.outcomes.taxonomy import REFUSALS
+from fetchworker.runtime import Runtime
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from fetchworker.contracts import Page, Render
+
+logger = logging.getLogger(__name__)
+
+#: meta keys: what is wished for; why the next try goes by the browser; identities that had their step for this request
+RENDER, STEP, STEPS = "fw_render", "fw_render_step", "fw_render_steps"
+#: the reasons of steps
+_ON_EVIDENCE = frozenset({"challenge", "shell", "contract"})
+#: seconds that a page is waited for at most, and the part of the try's timeout that this may be
+_PATIENCE, _PART = 20.0, 0.6
+#: errors of a visit beside a request, which the request itself gets over
+_FAILURES = (FetchworkerError, DownloadFailedError, IgnoreRequest)
+
+_steps: WeakKeyDictionary[Crawler, Steps] = WeakKeyDictionary()
+
+
+class RenderMiddleware:
+    """Says of each try whether a browser makes it; sits where the try has its identity."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._steps = Steps.of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware.
+
+        Raises:
+            ConfigError: the site's pages are to be rendered, and there is no browser that could.
+        """
+        made = cls(crawler)
+        made._steps.check()
+        return made
+
+    async def process_request(self, request: Request) -> None:
+        """Have a page loaded by the browser."""
+        wire: Wire | None = request.meta.get(WIRE)
+        if wire is None or request.meta.get("playwright"):
+            return
+        reason = MINT if request.meta.get("fw_warmup") == MINT else request.meta.get(STEP)
+        if reason is None and self._steps.policy(request) == "always" and is_load(request):
+            reason = "always"
+        if reason is not None:
+            wire.rendering = self._steps.rendering(request, reason)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """The step was for one try."""
+        self._steps.counted(request)
+        return response
+
+    async def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002
+        """So was one that failed."""
+        if self._steps.counted(request):
+            self._steps.ended(request, good=False)
+
+
+class Steps:
+    """The browser steps of one crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler, self._runtime = crawler, Runtime.of(crawler)
+        self._guard = Guard(self._runtime)
+        self._standing = Standing(self._runtime.waits)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Steps:
+        """The same object for all parts of a crawl."""
+        found = _steps.get(crawler)
+        if found is None:
+            found = _steps[crawler] = cls(crawler)
+        return found
+
+    def check(self) -> None:
+        """Raise ConfigError where pages are to be rendered and none can be."""
+        pool = self._runtime.config.pool
+        if self._runtime.config.render == "always" or (pool is not None and pool.via == "browser"):
+            self._guard.check(self._crawler.settings)
+
+    def policy(self, request: Request) -> Render:
+        """What holds for a request."""
+        wished: Render | None = request.meta.get(RENDER)
+        return wished or self._runtime.config.render
+
+    def rendering(self, request: Request, reason: str) -> Rendering:
+        """What the browser waits for in a request's page."""
+        seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
+        return Rendering(reason, partial(self._is_complete, request, reason), min(_PATIENCE, seconds * _PART))
+
+    async def _is_complete(self, request: Request, reason: str, page: Page) -> bool:
+        if classify(page, site=self._runtime.site, request_url=request.url).outcome is Outcome.CHALLENGE:
+            return False
+        if reason in ("challenge", MINT):
+            return True
+        gives = getattr(self._crawler.spider, "gives_data", None)
+        return not is_app_shell(page) and (gives is None or await gives(request, page))
+
+    # ── after a try ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def counted(self, request: Request) -> bool:
+        """Take note that a try was made, if it was the browser's, and that its step is over."""
+        wire: Wire | None = request.meta.get(WIRE)
+        if wire is None or wire.rendering is None:
+            return False
+        request.meta.pop(STEP, None)
+        site = self._runtime.site
+        self._runtime.count(f"render/{site}/{wire.rendering.reason}")
+        self._runtime.count(f"render_seconds/{site}", round(wire.elapsed, 3))
+        return True
+
+    def ended(self, request: Request, *, good: bool) -> None:
+        """Say what a browser's try was worth."""
+        wire: Wire = request.meta[WIRE]
+        assert wire.rendering is not None
+        self._runtime.count(f"render_{'ok' if good else 'failed'}/{self._runtime.site}")
+        self._standing.landed(wire.session.identity, good=good)
+        if wire.rendering.reason in _ON_EVIDENCE and not (wire.rendering.reason == "contract" and good):
+            self._guard.told(good=good)
+
+    def parsed(self, response: Response, *, good: bool) -> None:
+        """Say whether the parser found in a page what it had missed without a browser."""
+        wire: Wire | None = response.meta.get(WIRE)
+        if wire is not None and wire.rendering is not None and wire.rendering.reason == "contract":
+            self._guard.told(good=good)
+
+    def helps(self, request: Request, page: Page) -> bool:
+        """Whether a page that lacks its data may have it in a browser."""
+        wire: Wire | None = request.meta.get(WIRE)
+        if wire is None or wire.rendering is not None or request.meta.get("playwright") or not is_html(page):
+            return False
+        allowed = self.policy(request) != "never" and self._guard.allows(wire.session.identity, ())
+        return allowed and is_load(request) and self._guard.can(wire, self._crawler.settings)
+
+    @staticmethod
+    def made(wire: Wire | None) -> bool:
+        """Whether a try was a step, which counts for none."""
+        return wire is not None and wire.rendering is not None and wire.rendering.reason in _ON_EVIDENCE
+
+    async def through(self, request: Request, page: Page, verdict: Verdict, wire: Wire | None) -> Request | None:
+        """The request once more, by the browser or after it; None where the answer is to be taken as it is."""
+        if wire is None or request.meta.get("playwright"):
+            return None
+        if wire.rendering is not None:
+            self.ended(request, good=verdict.outcome not in REFUSALS)
+            return None
+        if verdict.outcome is Outcome.CHALLENGE:
+            return await self.step(request, wire, "challenge")
+        rendered = verdict.outcome is Outcome.OK and self.policy(request) != "never" and is_load(request)
+        return await self.step(request, wire, "shell") if rendered and is_app_shell(page) else None
+
+    async def step(self, request: Request, wire: Wire, reason: str) -> Request | None:
+        """One browser step for a request, where there may be one."""
+        identity, before = wire.session.identity, request.meta.get(STEPS, ())
+        if self.policy(request) == "never" or not self._guard.allows(identity, before) or _is_for_no_browser(request):
+            return None
+        if not self._guard.can(wire, self._crawler.settings):
+            return None
+        again = another_try(request, same_identity=True)
+        again.meta[STEPS] = [*before, identity]
+        if not wire.session.stored:
+            again.meta[CARRIED] = wire.session
+        if await self._standing.solved(identity, since=time.monotonic() - wire.elapsed):
+            return again  # another request of the same session had the step
+        if is_load(request):
+            again.meta[STEP] = reason
+            self._standing.begins(identity)
+            return again
+        return again if await self._visit(request, wire, reason) else None
+
+    async def _visit(self, request: Request, wire: Wire, reason: str) -> bool:
+        """Go with the browser where the request comes from; whether that went well."""
+        self._standing.begins(wire.session.identity)
+        assert self._crawler.engine is not None
+        try:
+            response = await self._crawler.engine.download_async(self._beside(request, wire, reason))
+        except _FAILURES as exc:
+            logger.info("%s: the browser's visit failed (%s)", request.url, exc)
+            self._standing.landed(wire.session.identity, good=False)
+            return False
+        if not wire.session.stored and response.request is not None and WIRE in response.request.meta:
+            return bool(response.request.meta[WIRE].session.identity == wire.session.identity)
+        return True
+
+    def _beside(self, request: Request, wire: Wire, reason: str) -> Request:
+        meta: dict[str, Any] = {"fw_warmup": True, "fw_harvest": True, "fw_destination": "navigate", "fw_retries": 0}
+        meta |= {STEP: reason, STEPS: [wire.session.identity], "fw_request_id": request.meta.get("fw_request_id")}
+        if wire.session.stored:
+            meta["fw_session"] = request.meta["fw_session"]
+        else:
+            meta[CARRIED] = wire.session
+        return Request(self._origin(request), meta=meta, priority=request.priority)
+
+    def _origin(self, request: Request) -> str:
+        """The page that a script would have sent the request from: of the same host, or the site's entry page."""
+        referer, host = request.meta.get("fw_referer"), urlparse_cached(request).hostname
+        if referer and urlparse_cached(Request(referer)).hostname == host:
+            return str(referer)
+        visits = getattr(self._crawler.spidercls, "visits", None)
+        entry = next(iter(visits(request.url)), None) if visits is not None else None
+        address = urlparse_cached(request)
+        return entry.url if entry is not None else f"{address.scheme}://{address.netloc}/"
+
+
+def is_load(request: Request) -> bool:
+    """Whether a request is the load of a page, which a browser could make as well."""
+    meta = request.meta
+    return (
+        request.method == "GET"
+        and meta.get("fw_destination", "navigate") == "navigate"
+        and not (meta.get(MEDIA) or request.callback is NO_CALLBACK or meta.get("fw_secret_headers") or request.body)
+    )
+
+
+def _is_for_no_browser(request: Request) -> bool:
+    return bool(request.meta.get(MEDIA)) or request.callback is NO_CALLBACK
