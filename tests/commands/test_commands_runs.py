@@ -32,11 +32,11 @@ def home(project, calm):
 
 
 @pytest.fixture
-def here(home, monkeypatch, capsys):
+def here(project, monkeypatch, capsys):
     """Does in this process what starts nothing: a process takes seconds to begin; gives code, output, complaints."""
-    for name in os.environ.keys() - home.environment().keys():
+    for name in os.environ.keys() - project.environment().keys():
         monkeypatch.delenv(name)
-    for name, value in home.environment().items():
+    for name, value in project.environment().items():
         monkeypatch.setenv(name, value)
 
     def run(*arguments, stdin=""):
@@ -159,10 +159,10 @@ def test_bad_use_is_told(here, arguments, told):
     assert "Traceback" not in complaint
 
 
-def test_nothing_is_made_to_look_at_nothing(here, home):
+def test_nothing_is_made_to_look_at_nothing(here, project):
     code, _, complaint = here("list")
     assert (code, "does not exist yet" in complaint) == (1, True)
-    assert not (home.folder / "state" / "fetchworker.db").exists()
+    assert not (project.folder / "state" / "fetchworker.db").exists()
 
 
 def test_schedules_are_kept_and_told(here):
