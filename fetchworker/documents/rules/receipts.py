@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import country, dates, heads, labels, money, repair, totals
+from fetchworker.documents.rules import country, dates, heads, labels, money, repair, taxes, totals
 from fetchworker.documents.rules.currency import currency
 from fetchworker.documents.rules.value import Value
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fetchworker.documents.rules.totals import Told
 
 _TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)|\d:\d\d:\d\d")
-_RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 _STRONG = re.compile(r"grand|payable|due|incl|inc|final|gross|after|nett|sales|apayer|ttc|besar|keseluruhan|zuzahlen")
 #: what tills call the whole, and invoices the part before tax
 _NET = frozenset({"nettotal", "totalnet", "netamount"})
@@ -53,7 +52,7 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
         "date": day(sheet),
         "address": where,
         "total": total,
-        "tax": _tax(told, total) or _summary_tax(totals.summaries(sheet, mark), total),
+        "tax": taxes.tax(told, totals.summaries(sheet, mark), total),
         "currency": unit,
         "payment": _payment(told, total),
     }
@@ -239,49 +238,6 @@ def _largest(sheet: Sheet, mark: str) -> Value | None:
         return None
     value, cell = max(found, key=lambda pair: pair[0])
     return Value(money.printed(value), (cell,), 0.4, seen=cell.text)
-
-
-def _tax(told: list[Told], total: Value | None) -> Value | None:
-    """The tax in the total: its label's amount, or the summary's last column."""
-    limit = Decimal(total.text) if total else Decimal(10**9)
-    plain = [
-        entry
-        for entry in told
-        if entry.role == "tax" and entry.money and not entry.summary and 0 <= entry.value < limit
-    ]
-    summary = [entry for entry in told if entry.summary and len(entry.beside) > 1 and 0 <= entry.value < limit]
-    if plain:
-        last = plain[-1]
-        agreed = any(entry.value == last.value for entry in summary) or _is_taxed(told, last, total)
-        return Value(money.printed(last.value), last.cells, 0.95 if agreed else 0.85, seen=last.cell.text)
-    if summary:
-        entry = summary[-1]
-        return Value(money.printed(entry.value), entry.cells, 0.8, seen=entry.cell.text)
-    return None
-
-
-def _is_taxed(told: list[Told], tax: Told, total: Value | None) -> bool:
-    """Whether a tax fits the total: with the subtotal it makes it, or its printed rate does."""
-    if total is None:
-        return False
-    whole = Decimal(total.text)
-    if any(entry.role == "subtotal" and abs(entry.value + tax.value - whole) <= _CENTS for entry in told):
-        return True
-    rates = [Decimal(rate.replace(",", ".")) for rate in _RATE.findall(f"{tax.label.text} {tax.cell.text}")]
-    return any(abs(whole * rate / (100 + rate) - tax.value) <= _CENTS for rate in rates)
-
-
-def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) -> Value | None:
-    """The taxes of a summary's rows together, if with their nets they are the total."""
-    if not rows or total is None:
-        return None
-    tax = sum((row[1][0] for row in rows), Decimal(0))
-    net = sum((row[0][0] for row in rows), Decimal(0))
-    proved = abs(net + tax - Decimal(total.text)) <= _CENTS
-    if tax < 0 or tax > net or (len(rows) > 1 and not proved):
-        return None
-    cells = tuple(row[1][1] for row in rows)
-    return Value(money.printed(tax), cells, 0.95 if proved else 0.6, seen=cells[-1].text)
 
 
 def _payment(told: list[Told], total: Value | None) -> Value | None:
