@@ -24,6 +24,8 @@ _CENTS = Decimal("0.05")
 #: what is left of the confidence in a total that its parts contradict
 _AGAINST = 0.7
 _ALONE = ("paid_card_alone", "paid_other_alone")
+#: the number of a card, most of it hidden
+_MASKED = re.compile(r"[Xx*]{2,}")
 _PAYMENTS = {"paid_cash": "cash", "paid_card": "card"}
 
 
@@ -54,7 +56,7 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
         "total": total,
         "tax": taxes.tax(told, totals.summaries(sheet, mark), total),
         "currency": unit,
-        "payment": _payment(told, total),
+        "payment": _payment(told, total) or _named_payment(sheet, told),
     }
 
 
@@ -250,6 +252,23 @@ def _payment(told: list[Told], total: Value | None) -> Value | None:
                 agreed = total is not None and money.printed(entry.value) == total.text
                 match = 0.95 if agreed or name == "paid_cash" else 0.88
                 return Value(_PAYMENTS.get(name) or entry.words, entry.cells, match, seen=entry.label.text)
+    return None
+
+
+def _named_payment(sheet: Sheet, told: list[Told]) -> Value | None:
+    """How it was paid, where a row behind the total says so without an amount: ``VISA XXXX1182``, ``Paid by UPI``."""
+    after = min((entry.row for entry in told if entry.role in {"total", "rounded"}), default=len(sheet.rows))
+    for row in sheet.rows[after + 1 :]:
+        for cell in row.cells:
+            opened = labels.begins(cell.text, "paid_by")
+            text = cell.text[opened.end() :].strip(" :") if opened else cell.text
+            if not text and len(row.cells) > 1:
+                text = row.cells[-1].text
+            kind = totals.role(text)
+            if kind is None or kind[0] not in {*_PAYMENTS, "paid_other"} or not labels.begins(text, kind[0], f"{kind[0]}_alone"):
+                continue
+            if opened or not any(char.isalpha() for char in _MASKED.sub("", text[kind[1] :])):
+                return Value(_PAYMENTS.get(kind[0]) or kind[2], (cell,), 0.88, seen=cell.text)
     return None
 
 
