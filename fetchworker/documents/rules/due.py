@@ -31,11 +31,11 @@ def day(sheet: Sheet) -> Day | None:
 
 def _asked(sheet: Sheet, rows: list[Row]) -> Iterator[Day]:
     """``Please pay by``, ``Bitte überweisen Sie … bis``, ``Gelieve te betalen tegen``."""
-    del sheet
     for number, row in enumerate(rows):
         below = rows[number + 1 : number + 2]
         for place, cell in enumerate(row.cells):
-            for beside in ((), row.cells[place + 1 : place + 2], *(other.cells[:1] for other in below)):
+            under = sheet.below(cell, reach=2.0)[:1] if labels.ends(cell.text, "until") else ()
+            for beside in ((), row.cells[place + 1 : place + 2], *(other.cells[:1] for other in below), under):
                 text = " ".join(part.text for part in (cell, *beside))
                 found = _requested(text)
                 if found is not None:

@@ -30,7 +30,7 @@ def number(sheet: Sheet) -> Value | None:
 
 
 def _near_title(sheet: Sheet) -> Value | None:
-    """A number behind ``No.`` in a cell of its own beside or under the title, or anywhere over the goods with a colon."""
+    """A number behind ``No.`` in a cell of its own: beside or under the title, or with a colon over the goods."""
     rows = sheet.rows[:40]
     titles = [row for row in rows if any(labels.begins(cell.text, "title_invoice", "credit") for cell in row.cells)]
     for place, row in enumerate(rows):
@@ -52,11 +52,11 @@ def _numbered(text: str) -> str | None:
 
 
 def _is_titles(rest: str, number: str) -> bool:
-    """Whether what stands behind a title is a number: little else, or ``No.`` before it and no more than a day behind."""
+    """Whether what stands behind a title is a number and little else, or ``No.``, a number, and a day or nothing."""
     after = _AFTER.match(rest)
     behind = rest[rest.find(number, after.end() if after else 0) + len(number) :]
     days = dates.find(behind)
-    if after and (not labels.compact(behind) or (days and len(labels.compact(behind[: days[0].start])) <= 3)):
+    if after and (not labels.compact(behind) or (days and len(labels.compact(behind[: days[0].start])) <= 5)):
         return True
     return len(rest.split()) <= 2 and sum(char.isdigit() for char in number) > 1
 

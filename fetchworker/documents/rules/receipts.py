@@ -144,6 +144,7 @@ def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
     _paid(candidates, plain)
     _added(candidates, plain)
     _summed(candidates, told)
+    _tipped(candidates, sheet, mark)
     if not candidates:
         return _largest(sheet, mark)
     value, best = max(candidates.items(), key=lambda pair: (pair[1].weight, pair[0]))
@@ -228,6 +229,15 @@ def _summed(candidates: dict[Decimal, _Candidate], told: list[Told]) -> None:
                     return
 
 
+def _tipped(candidates: dict[Decimal, _Candidate], sheet: Sheet, mark: str) -> None:
+    """A total and a tip are the total that was paid."""
+    for row in sheet.rows:
+        if labels.begins(row.text, "tip"):
+            tips = [amount.value for cell in row.cells for amount in money.amounts(cell.text, mark) if amount.money]
+            for value in [value for value in candidates if tips and tips[-1] > 0 and value - tips[-1] in candidates]:
+                _prove(candidates, value, candidates[value - tips[-1]].weight)
+
+
 def _largest(sheet: Sheet, mark: str) -> Value | None:
     """The largest amount with cents, where no label was read."""
     found = [
@@ -259,17 +269,24 @@ def _named_payment(sheet: Sheet, told: list[Told]) -> Value | None:
     """How it was paid, where a row behind the total says so without an amount: ``VISA XXXX1182``, ``Paid by UPI``."""
     after = min((entry.row for entry in told if entry.role in {"total", "rounded"}), default=len(sheet.rows))
     for row in sheet.rows[after + 1 :]:
-        for cell in row.cells:
+        for place, cell in enumerate(row.cells):
             opened = labels.begins(cell.text, "paid_by")
             text = cell.text[opened.end() :].strip(" :") if opened else cell.text
-            if not text and len(row.cells) > 1:
-                text = row.cells[-1].text
-            kind = totals.role(text)
-            if kind is None or kind[0] not in {*_PAYMENTS, "paid_other"} or not labels.begins(text, kind[0], f"{kind[0]}_alone"):
-                continue
-            if opened or not any(char.isalpha() for char in _MASKED.sub("", text[kind[1] :])):
-                return Value(_PAYMENTS.get(kind[0]) or kind[2], (cell,), 0.88, seen=cell.text)
+            beside = row.cells[place + 1 : place + 2] if opened and not text else ()
+            way = _way(beside[0].text if beside else text, told=opened is not None)
+            if way is not None:
+                return Value(way, (cell, *beside), 0.88, seen=cell.text)
     return None
+
+
+def _way(text: str, *, told: bool) -> str | None:
+    """The way to pay that a text names, and nothing else unless it is told that it does."""
+    kind = totals.role(text)
+    if kind is None or kind[0] not in {*_PAYMENTS, "paid_other"}:
+        return None
+    more = any(char.isalpha() for char in _MASKED.sub("", text[kind[1] :]))
+    begun = len(labels.compact(text[: kind[1]])) == len(kind[2])
+    return (_PAYMENTS.get(kind[0]) or kind[2]) if begun and (told or not more) else None
 
 
 def _is_alone(words: str) -> bool:
