@@ -52,7 +52,9 @@ class Idle:
     async def nodes(self) -> list[NodeStatus]:
         return [NodeStatus(f"n{number}", up=True) for number in range(4)]
 
-    async def spawn(self, spec: Any, *, avoid: frozenset[str] = frozenset()) -> Placement:
+    async def spawn(
+        self, spec: Any, *, avoid: frozenset[str] = frozenset(), at: str | None = None, intend: Any = None
+    ) -> Placement:
         return Placement(spec.job_id, f"n{sum(spec.job_id.encode()) % 4}")
 
     async def statuses(self, node: str, job_ids: Any) -> dict[str, JobStatus]:

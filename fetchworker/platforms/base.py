@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 from fetchworker.jobs import Chunk, JobOptions, JobSpec, JobState, JobStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    #: hears of the node that is about to be asked to take a job; None: that none has it
+    Intend = Callable[[str | None], Awaitable[None]]
 
 __all__ = ["Chunk", "JobOptions", "JobSpec", "JobState", "JobStatus", "NodeStatus", "Placement", "Platform"]
 
@@ -42,8 +45,22 @@ class Platform(Protocol):
     async def nodes(self) -> Sequence[NodeStatus]:
         """All nodes, also those that are down."""
 
-    async def spawn(self, spec: JobSpec, *, avoid: frozenset[str] = frozenset()) -> Placement:
-        """Start a job, or find the one with this id; ``avoid`` names nodes that it shall not go to.
+    async def spawn(
+        self,
+        spec: JobSpec,
+        *,
+        avoid: frozenset[str] = frozenset(),
+        at: str | None = None,
+        intend: Intend | None = None,
+    ) -> Placement:
+        """Start a job, or find the one with this id.
+
+        Args:
+            spec: the job.
+            avoid: nodes that it shall not go to.
+            at: the node that may have been asked before, and whose answer was lost: nobody else is asked.
+            intend: is told, before it is asked, which node may have the job from now on; None when none has taken it.
+                A platform of one node need not say so.
 
         Raises:
             ConfigError: no node could ever take it (its tags, its spider).

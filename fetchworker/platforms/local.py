@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from fetchworker.jobs.store import Tally
+    from fetchworker.platforms.base import Intend
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +87,14 @@ class LocalPlatform:
         running, queued = len(tally.running), len(tally.queued)
         return [NodeStatus(NODE, True, self._incarnation, self._tags, self._slots, running, queued)]
 
-    async def spawn(self, spec: JobSpec, *, avoid: frozenset[str] = frozenset()) -> Placement:
+    async def spawn(
+        self,
+        spec: JobSpec,
+        *,
+        avoid: frozenset[str] = frozenset(),
+        at: str | None = None,  # noqa: ARG002  # there is no other
+        intend: Intend | None = None,  # noqa: ARG002  # as above
+    ) -> Placement:
         """See :meth:`fetchworker.platforms.Platform.spawn`."""
         self._check(spec)
         if NODE in avoid and (await self._asked(partial(self._store.record, spec.job_id))) is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -19,13 +20,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
+    from fetchworker.platforms.base import Intend
+
 #: seconds that a node has to take a connection, and to answer
-CONNECT, ANSWER = 5.0, 60.0
+CONNECT, ANSWER = 5.0, 10.0
+#: seconds that a node has to say how it is; and for which one that did not answer in time is not asked to take jobs
+WORD, SILENCE = 5.0, 30.0
+#: seconds that a node has to answer that has not done so lately
+BRIEF = 2.0
 #: job ids of one call
 IDS_MAX = 10_000
 _NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9._:-]{0,63}\Z")
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)\Z")
 _OK, _PARTIAL, _WRONG, _UNAUTHORIZED, _NOT_FOUND, _BEYOND = 200, 206, 400, 401, 404, 416
+
+
+class _UnsentError(PlatformError):
+    """A node has not been asked: nothing was sent."""
+
+
+class _LostAnswerError(PlatformError):
+    """A node may have done what it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +100,8 @@ class ScrapydPlatform:
             raise ConfigError("FETCHWORKER_NODES: names no node")
         timeout = httpx.Timeout(ANSWER, connect=CONNECT)
         limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+        #: node → until when it is not asked for more than it has, and why; monotonic
+        self._silent: dict[str, tuple[float, str]] = {}
         self._client = httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=False, follow_redirects=False)
 
     async def __aenter__(self) -> Self:
@@ -97,23 +114,34 @@ class ScrapydPlatform:
         """All nodes, also those that are down."""
         return await asyncio.gather(*(self._node(name) for name in self._addresses))
 
-    async def spawn(self, spec: JobSpec, *, avoid: frozenset[str] = frozenset()) -> Placement:
+    async def spawn(
+        self,
+        spec: JobSpec,
+        *,
+        avoid: frozenset[str] = frozenset(),
+        at: str | None = None,
+        intend: Intend | None = None,
+    ) -> Placement:
         """See :meth:`fetchworker.platforms.Platform.spawn`.
 
         A job that a node which answers has already is that one. One that is on a node which does not answer now is
-        not seen: whoever spawns it anew knows where it was, and names that node in ``avoid``.
+        not seen: whoever spawns it anew knows where it was, and names that node in ``at`` or in ``avoid``.
         """
         checked(spec)
+        told = intend or _nobody
+        if at is not None:
+            return await self._again(spec, at, told)
         nodes = await self.nodes()
         up = [node for node in nodes if node.up]
         if (there := await self._where(spec.job_id, up)) is not None:
+            await told(there)
             await self._spawn(there, spec)  # says so when it is another job's id
             return Placement(spec.job_id, there, fresh=False)
         fitting = [node for node in up if spec.options.tags <= node.tags]
         if not fitting and len(up) == len(nodes):
             wanted = ", ".join(sorted(spec.options.tags))
             raise ConfigError(f"options.tags: no node has {wanted}", field="options.tags")
-        return await self._place(spec, [node for node in fitting if node.name not in avoid], nodes)
+        return await self._place(spec, [node for node in fitting if node.name not in avoid], nodes, told)
 
     async def statuses(self, node: str, job_ids: Sequence[str]) -> Mapping[str, JobStatus]:
         """See :meth:`fetchworker.platforms.Platform.statuses`; more than 10,000 ids are several calls."""
@@ -147,8 +175,10 @@ class ScrapydPlatform:
         await self._client.aclose()
 
     async def _node(self, name: str) -> NodeStatus:
+        if (silent := self._unheard(name)) is not None:
+            return NodeStatus(name, up=False, error=silent)
         try:
-            told = await self._json(name, "GET", "node.json")
+            told = await self._json(name, "GET", "node.json", timeout=httpx.Timeout(WORD))
         except (PlatformError, ConfigError) as exc:
             return NodeStatus(name, up=False, error=exc.message)
         tags = frozenset(told.get("tags", ()))
@@ -167,23 +197,48 @@ class ScrapydPlatform:
                 raise found
         return None
 
-    async def _place(self, spec: JobSpec, fitting: list[NodeStatus], nodes: Sequence[NodeStatus]) -> Placement:
-        """Put the job on the node with the most room, or on the next one if that fails."""
+    async def _place(
+        self, spec: JobSpec, fitting: list[NodeStatus], nodes: Sequence[NodeStatus], intend: Intend
+    ) -> Placement:
+        """Put the job on the node with the most room, or on the next one if that one surely has not taken it."""
         why = [f"{node.name}: {node.error}" for node in nodes if not node.up]
         refused: list[ConfigError] = []
         for node in sorted(fitting, key=_load):
+            await intend(node.name)
             try:
                 return Placement(spec.job_id, node.name, await self._spawn(node.name, spec))
+            except _LostAnswerError:
+                raise  # it may run there
             except PlatformError as exc:
                 why.append(exc.message)
             except ConfigError as exc:  # another one may have the spider
                 refused.append(exc)
+        if fitting:
+            await intend(None)
         if refused and not why:
             raise refused[0]
-        raise PlatformError(f"no node takes job {spec.job_id} now: {'; '.join(why) or 'those that could are avoided'}")
+        raise PlatformError(f"no node takes the job now: {'; '.join(why) or _no_other(fitting)}")
+
+    async def _again(self, spec: JobSpec, node: str, intend: Intend) -> Placement:
+        """Ask the node once more that may have been asked before."""
+        try:
+            return Placement(spec.job_id, node, await self._spawn(node, spec))
+        except (_UnsentError, _LostAnswerError):
+            raise
+        except (PlatformError, ConfigError):  # it has said that it does not
+            await intend(None)
+            raise
 
     async def _spawn(self, node: str, spec: JobSpec) -> bool:
-        told = await self._json(node, "POST", "spawn.json", json=spec_to_json(spec))
+        """Have a node take a job; whether it had it not before. An answer that is lost is asked for once more."""
+        sent = spec_to_json(spec)
+        try:
+            told = await self._json(node, "POST", "spawn.json", json=sent)
+        except _LostAnswerError:
+            try:
+                told = await self._json(node, "POST", "spawn.json", json=sent)
+            except _UnsentError as exc:
+                raise _LostAnswerError(exc.message) from exc
         return bool(told.get("fresh"))
 
     async def _chunk(self, node: str, job_id: str, kind: str, offset: int, limit: int) -> Chunk:
@@ -210,8 +265,8 @@ class ScrapydPlatform:
             told = answer.json()
         except ValueError:
             told = None
-        if not isinstance(told, dict):
-            raise PlatformError(f"node {node}: HTTP {answer.status_code}, no node of ours at {path}")
+        if not isinstance(told, dict):  # a gateway's word says nothing of what the node behind it has done
+            raise _LostAnswerError(f"node {node}: HTTP {answer.status_code}, no node of ours at {path}")
         if answer.status_code == _WRONG:
             raise ConfigError(str(told.get("message")), field=told.get("field"))
         if answer.status_code != _OK:
@@ -223,19 +278,46 @@ class ScrapydPlatform:
         if address is None:
             raise PlatformError(f"no node {node[:80]!r}: known are {', '.join(self._addresses)}")
         auth = httpx.BasicAuth(address.user, address.password)
+        if self._unheard(node) is not None:
+            sent = {"timeout": httpx.Timeout(BRIEF), **sent}
         try:
             answer = await self._client.request(method, f"{address.url}/{path}", auth=auth, **sent)
         except httpx.HTTPError as exc:
-            raise PlatformError(f"node {node} does not answer: {type(exc).__name__}") from exc
+            raise self._unanswered(node, exc) from exc
+        self._silent.pop(node, None)
         if answer.status_code == _UNAUTHORIZED:
             raise PlatformError(f"node {node} refuses our user or password: correct its entry in FETCHWORKER_NODES")
         return answer
+
+    def _unheard(self, node: str) -> str | None:
+        """Why a node is not worth being asked now, if it is not."""
+        until, why = self._silent.get(node, (0.0, ""))
+        return why if time.monotonic() < until else None
+
+    def _unanswered(self, node: str, exc: httpx.HTTPError) -> PlatformError:
+        """What is told of a node that gives no answer; one that takes its time is remembered."""
+        why = f"node {node} does not answer: {type(exc).__name__}"
+        if isinstance(exc, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.UnsupportedProtocol):
+            kind: type[PlatformError] = _UnsentError
+        else:
+            kind = _LostAnswerError
+        if isinstance(exc, httpx.ConnectTimeout | httpx.ReadTimeout | httpx.WriteTimeout):
+            self._silent[node] = time.monotonic() + SILENCE, why
+        return kind(why)
 
     def _read(self, node: str, told: Mapping[str, Any]) -> list[JobStatus]:
         try:
             return [status_from_json(value) for value in told["jobs"]]
         except (KeyError, TypeError, ValueError) as exc:
             raise PlatformError(f"node {node}: its answer cannot be read: {exc}") from exc
+
+
+def _no_other(fitting: Sequence[NodeStatus]) -> str:
+    return "those that could refuse it" if fitting else "those that could are avoided"
+
+
+async def _nobody(_node: str | None) -> None:
+    """Whoever does not ask where a job may be."""
 
 
 def _load(node: NodeStatus) -> tuple[float, str]:

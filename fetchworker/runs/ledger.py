@@ -12,6 +12,7 @@ from sqlalchemy import and_, func, insert, literal, select, update
 
 from fetchworker.db.runtables import scrape_attempts, scrape_jobs, scrape_runs, webhook_deliveries
 from fetchworker.db.tables import Instant
+from fetchworker.errors import PlatformError
 from fetchworker.runs.callback import delivery_of
 from fetchworker.runs.models import ENDED
 from fetchworker.runs.states import JobEnd, rolled_up
@@ -88,6 +89,34 @@ class Ledger:
 
         await self._store.write(write)
 
+    async def intended(self, attempt: Row[Any], node: str | None) -> None:
+        """A node is about to be asked to take an attempt, which may be there from now on; None: none has it.
+
+        Raises:
+            PlatformError: the attempt is not to be begun any more.
+        """
+
+        async def write(connection: AsyncConnection) -> bool:
+            await locked(connection, attempt.run_id)
+            return await _move(connection, attempt, ("queued", "spawning"), {"node": node, "state": "spawning"})
+
+        if not await self._store.write(write):
+            raise PlatformError(f"{attempt.attempt_id} is not to be begun any more")
+
+    async def aborting(self, run_id: str) -> bool:
+        """Whether somebody wishes that a run ends."""
+        found = await self._store.read(select(_R.abort_at).where(_R.run_id == run_id))
+        return any(row.abort_at is not None for row in found)
+
+    async def astray(self, run_id: str) -> Sequence[Row[Any]]:
+        """The lost attempts of a run which nobody has seen gone: attempt_id, job_id, number and node."""
+        lost = (_A.run_id == run_id) & (_A.state == "lost") & _A.node.is_not(None) & _A.cleared.is_(False)
+        return await self._store.read(select(_A.attempt_id, _A.job_id, _A.number, _A.node).where(lost))
+
+    async def cleared(self, attempt_ids: Sequence[str]) -> None:
+        """Lost attempts have been seen gone."""
+        await self._store.execute(update(scrape_attempts).where(_A.attempt_id.in_(attempt_ids)).values(cleared=True))
+
     async def spawned(self, run_id: str, placed: Sequence[tuple[Row[Any], Placement]]) -> None:
         """Attempts are where their placements say."""
 
@@ -100,22 +129,32 @@ class Ledger:
                 if await _move(connection, attempt, ("queued", "spawning"), values):
                     detail = {"node": placement.node, "fresh": placement.fresh}
                     events.append(Event("spawn", attempt.job_id, attempt.number, detail=detail))
+            ids = [attempt.job_id for attempt, _ in placed]
+            await connection.execute(
+                update(scrape_jobs).where(_J.job_id.in_(ids), _J.ended_at.is_(None)).values(reasons=[])
+            )
             await note(connection, run_id, events)
 
         await self._store.write(write)
 
-    async def waiting(self, attempt: Row[Any], reason: str) -> None:
-        """No node takes an attempt now."""
+    async def waiting(self, attempts: Sequence[Row[Any]], reason: str) -> None:
+        """No node takes attempts of a run now; the first of them is the one that was tried."""
+        changed = [attempt for attempt in attempts if list(attempt.reasons) != [reason]]
 
         async def write(connection: AsyncConnection) -> None:
-            await locked(connection, attempt.run_id)
-            if await _move(connection, attempt, ("queued", "spawning"), {"reasons": [reason]}):
-                detail = {"reason": reason}
-                await note(
-                    connection, attempt.run_id, [Event("waiting", attempt.job_id, attempt.number, detail=detail)]
-                )
+            run_id, values = changed[0].run_id, {"reasons": [reason]}
+            await locked(connection, run_id)
+            ids = [attempt.attempt_id for attempt in changed]
+            open_ = _A.attempt_id.in_(ids) & _A.state.in_(("queued", "spawning"))
+            await connection.execute(update(scrape_attempts).where(open_).values(values))
+            jobs = [attempt.job_id for attempt in changed]
+            await connection.execute(
+                update(scrape_jobs).where(_J.job_id.in_(jobs), _J.ended_at.is_(None)).values(values)
+            )
+            detail = {"reason": reason, "jobs": len(changed)}
+            await note(connection, run_id, [Event("waiting", changed[0].job_id, changed[0].number, detail=detail)])
 
-        if list(attempt.reasons) != [reason]:
+        if changed:
             await self._store.write(write)
 
     async def running(self, run_id: str, seen: Sequence[tuple[Row[Any], JobStatus]]) -> None:
@@ -135,8 +174,8 @@ class Ledger:
 
         await self._store.write(write)
 
-    async def silence(self, run_id: str, attempts: Sequence[Row[Any]], since: str | None) -> None:
-        """The node of attempts does not answer since then, or does again."""
+    async def silence(self, run_id: str, attempts: Sequence[Row[Any]], since: str | None, type_: str) -> None:
+        """The node of attempts says nothing of them since then, or does again; ``type_`` is the event's."""
 
         async def write(connection: AsyncConnection) -> None:
             await locked(connection, run_id)
@@ -146,7 +185,7 @@ class Ledger:
             )
             node = attempts[0].node
             detail = {"node": node, "jobs": len(attempts)}
-            await note(connection, run_id, [Event("node_silent" if since else "node_back", detail=detail)])
+            await note(connection, run_id, [Event(type_, detail=detail)])
 
         await self._store.write(write)
 
@@ -203,8 +242,13 @@ class Ledger:
 
         return await self._store.write(write)
 
-    async def finished(self, run_id: str) -> bool:
-        """End a run whose jobs have all ended, and put its callback into the outbox; whether it has ended."""
+    async def finished(self, run_id: str, astray: Sequence[str] = ()) -> bool:
+        """End a run whose jobs have all ended, and put its callback into the outbox; whether it has ended.
+
+        Args:
+            run_id: the run.
+            astray: what is told of lost attempts that may run still.
+        """
 
         async def write(connection: AsyncConnection) -> bool:
             run = await locked(connection, run_id)
@@ -213,7 +257,7 @@ class Ledger:
             jobs: Sequence[Any] = (await connection.execute(_ENDS.where(_J.run_id == run_id))).all()
             if any(job.ended_at is None for job in jobs):
                 return False
-            roll = rolled_up([JobEnd(job.number, job.state, job.exit_cause, job.reasons) for job in jobs])
+            roll = rolled_up([JobEnd(job.number, job.state, job.exit_cause, job.reasons) for job in jobs], astray)
             moment = now()
             values = {"ended_at": moment, "exit_causes": roll.exit_causes, "reasons": roll.reasons, "wake_at": None}
             await _set_run(connection, run, roll.state, **values)

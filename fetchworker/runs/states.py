@@ -48,15 +48,13 @@ def judged(status: JobStatus | None, *, silent_for: float | None, lease: float) 
 
     Args:
         status: what it says; None: it does not answer.
-        silent_for: seconds for which it has not answered, None while it does.
+        silent_for: seconds for which it has said nothing of it, None while it does.
         lease: seconds that it may be silent.
     """
-    if status is None:
+    if status is None or status.state is JobState.UNKNOWN:  # a node with an empty store may be the wrong one
         return "lost" if silent_for is not None and silent_for >= lease else "wait"
     if status.state is JobState.ENDED:
         return "ended"
-    if status.state is JobState.UNKNOWN:
-        return "lost"
     return "running" if status.state is JobState.RUNNING else "wait"
 
 
@@ -79,23 +77,23 @@ class RollUp:
     reasons: list[str]
 
 
-def rolled_up(jobs: Sequence[JobEnd]) -> RollUp:
-    """How a run ended whose jobs have all ended.
+def rolled_up(jobs: Sequence[JobEnd], astray: Sequence[str] = ()) -> RollUp:
+    """How a run ended whose jobs have all ended; ``astray`` tells of former attempts that may run still.
 
-    It is ``aborted`` when a job was, and no job is lost, whose process may run still. Otherwise jobs that ended alike
+    It is ``aborted`` when a job was, and no job or attempt is lost, whose process may run still. Otherwise jobs that ended alike
     give it their state; where some have brought what they should and others have not, it is ``partial``; where none
     has, ``failed``.
     """
     assert all(job.state in ENDED for job in jobs)
     causes = Counter(job.exit_cause or "ok" for job in jobs)
     states = {job.state for job in jobs}
-    if "aborted" in states and not causes["lost"]:
+    if "aborted" in states and not causes["lost"] and not astray:
         state = "aborted"
-    elif len(states) == 1:
+    elif len(states) == 1 and "aborted" not in states:
         state = states.pop()
     else:
         state = "partial" if states & {"succeeded", "partial"} else "failed"
-    return RollUp(state, dict(sorted(causes.items())), _reasons(jobs, causes))
+    return RollUp(state, dict(sorted(causes.items())), [*_reasons(jobs, causes), *astray[:_MOST_REASONS]])
 
 
 def _reasons(jobs: Sequence[JobEnd], causes: Counter[str]) -> list[str]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: seconds until the next look after something was begun or told to end
 SOON = 1.0
+#: seconds until the next look when more attempts are to be spawned
+MORE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,12 @@ class Watcher:
         stop = "abort" if run.abort_at else "deadline" if time.time() >= deadline else None
         turn = _Turn(self._parts, run, stop)
         await turn.watch([attempt for attempt in work if attempt.node is not None])
-        await turn.begin([attempt for attempt in work if attempt.node is None])
-        if turn.over == len(work) and await self._parts.ledger.finished(run_id):
+        await turn.begin([attempt for attempt in work if attempt.node is None or attempt.attempt_id in turn.unasked])
+        if turn.over == len(work) and await turn.finish():
             return Look(done=True)
         tick = self._parts.terms.tick
         wait = min(SOON, tick) if turn.soon or stop else tick
+        wait = min(MORE, wait) if turn.more else wait
         left = deadline - time.time()
         return Look(done=False, wait=min(wait, left) if left > 0 else wait)
 
@@ -93,7 +96,11 @@ class Watcher:
 
 
 class _Turn:
-    """The parts of one look. ``over``: attempts whose jobs have ended in it; ``soon``: it should be looked again."""
+    """The parts of one look.
+
+    ``over``: attempts whose jobs have ended in it; ``unasked``: attempts whose nodes were to be asked to take them, and
+    have not heard of them; ``soon``: it should be looked again, ``more``: at once.
+    """
 
     def __init__(self, parts: Parts, run: Row[Any], stop: str | None) -> None:
         self._parts = parts
@@ -103,7 +110,8 @@ class _Turn:
         self._run = run
         self._stop = stop
         self.over = 0
-        self.soon = False
+        self.unasked: set[str] = set()
+        self.soon = self.more = False
 
     # ── attempts that are on a node ──────────────────────────────────────────────────────────────────────────────
 
@@ -121,7 +129,8 @@ class _Turn:
         except PlatformError as exc:
             logger.warning("node %s, %d jobs of run %s: %s", node, len(attempts), self._run.run_id, exc)
             statuses = None
-        await self._heard(attempts, answered=statuses is not None)
+        attempts = await self._found(attempts, statuses)
+        await self._heard(attempts, statuses)
         left: list[Row[Any]] = []
         running: list[tuple[Row[Any], JobStatus]] = []
         for attempt in attempts:
@@ -139,11 +148,30 @@ class _Turn:
         if self._stop is not None:
             await self._end(left)
 
-    async def _heard(self, attempts: Sequence[Row[Any]], *, answered: bool) -> None:
-        """Write down that a node has fallen silent, or has come back."""
-        changed = [attempt for attempt in attempts if (attempt.silent_at is None) is not answered]
-        if changed:
-            await self._ledger.silence(self._run.run_id, changed, None if answered else now())
+    async def _found(
+        self, attempts: Sequence[Row[Any]], statuses: Mapping[str, JobStatus] | None
+    ) -> Sequence[Row[Any]]:
+        """Settle which of the attempts a node has that was about to be asked to take them; those that are there."""
+        doubted = [attempt for attempt in attempts if attempt.state == "spawning"]
+        if statuses is None or not doubted:
+            return attempts
+        there = [attempt for attempt in doubted if not _is_unknown(statuses, attempt)]
+        if there:
+            placed = [(each, Placement(each.attempt_id, each.node, fresh=False)) for each in there]
+            await self._ledger.spawned(self._run.run_id, placed)
+        self.unasked |= {attempt.attempt_id for attempt in doubted if _is_unknown(statuses, attempt)}
+        return [attempt for attempt in attempts if attempt.attempt_id not in self.unasked]
+
+    async def _heard(self, attempts: Sequence[Row[Any]], statuses: Mapping[str, JobStatus] | None) -> None:
+        """Write down of which attempts a node says nothing any more, or something again."""
+        told = {each.attempt_id for each in attempts if statuses is not None and not _is_unknown(statuses, each)}
+        fresh = [each for each in attempts if each.silent_at is None and each.attempt_id not in told]
+        back = [each for each in attempts if each.silent_at is not None and each.attempt_id in told]
+        if fresh:
+            type_ = "node_silent" if statuses is None else "job_unknown"
+            await self._ledger.silence(self._run.run_id, fresh, now(), type_)
+        if back:
+            await self._ledger.silence(self._run.run_id, back, None, "node_back")
 
     async def _running(self, running: Sequence[tuple[Row[Any], JobStatus]]) -> None:
         fresh = [(attempt, status) for attempt, status in running if attempt.state != "running"]
@@ -212,13 +240,38 @@ class _Turn:
             return
         self._parts.told[attempt.attempt_id] = time.monotonic()
 
+    async def finish(self) -> bool:
+        """End the run, whose jobs have all ended; whether it has. An abort waits for what lost attempts have left."""
+        told = []
+        for attempt in await self._ledger.astray(self._run.run_id) if self._run.abort_at else ():
+            try:
+                if not await self._gone(attempt):
+                    self.soon = True
+                    return False
+            except PlatformError:
+                told.append(f"{attempt.attempt_id} was lost and may run still: its node {attempt.node} does not answer")
+        return await self._ledger.finished(self._run.run_id, told)
+
+    async def _gone(self, attempt: Row[Any]) -> bool:
+        """Whether a lost attempt does nothing any more on its node, which is back; it is told to end."""
+        statuses = await self._platform.statuses(attempt.node, [attempt.attempt_id])
+        if not _is_unknown(statuses, attempt) and statuses[attempt.attempt_id].state is not JobState.ENDED:
+            moment = time.monotonic()
+            if moment - self._parts.told.get(attempt.attempt_id, -1e9) > self._terms.grace + 5:
+                await self._cancel(attempt)
+            return False
+        self._parts.told.pop(attempt.attempt_id, None)
+        await self._ledger.cleared([attempt.attempt_id])
+        return True
+
     # ── attempts that no node has ────────────────────────────────────────────────────────────────────────────────
 
     async def begin(self, attempts: Sequence[Row[Any]]) -> None:
         """Spawn attempts, or end those that need not be begun."""
         if self._stop is None:
-            if attempts and await self._parts.spawner.spawn(self._run, attempts):
-                self.soon = True
+            if attempts:
+                found = await self._parts.spawner.spawn(self._run, attempts)
+                self.soon, self.more = self.soon or found.taken > 0 or found.doubted > 0, found.more
             return
         for attempt in attempts:
             if attempt.state == "queued" or await self._nowhere(attempt):
@@ -227,6 +280,9 @@ class _Turn:
 
     async def _nowhere(self, attempt: Row[Any]) -> bool:
         """Whether no node has an attempt that may have been spawned just before we were killed."""
+        if attempt.node is not None:  # it has said so; a request that was on its way then has come by the next look
+            first = self._parts.unread.setdefault(attempt.attempt_id, time.monotonic())
+            return time.monotonic() - first >= SOON
         nodes = await self._platform.nodes()
         silent = [node for node in nodes if not node.up]
         for node in nodes:
@@ -251,6 +307,11 @@ class _Turn:
         return False
 
 
+def _is_unknown(statuses: Mapping[str, JobStatus], attempt: Row[Any]) -> bool:
+    status = statuses.get(attempt.attempt_id)
+    return status is None or status.state is JobState.UNKNOWN
+
+
 def _unknown(attempt: Row[Any]) -> JobStatus:
     return JobStatus(attempt.attempt_id, JobState.UNKNOWN)
 
@@ -262,7 +323,7 @@ def _silent_for(attempt: Row[Any]) -> float | None:
 def _why_lost(attempt: Row[Any], status: JobStatus | None, lease: float) -> str:
     if status is None:
         return f"its node {attempt.node} has not answered for {lease:g} s; whether it runs is not known"
-    return f"its node {attempt.node} does not know it any more"
+    return f"its node {attempt.node} has not known it for {lease:g} s"
 
 
 def _unbegun(stop: str, attempt: Row[Any]) -> Ended:

@@ -74,7 +74,7 @@ async def test_nodes_share_jobs_and_one_that_is_down_stops_nobody(node, project_
             assert len(found) == 12_001
             assert found["moved"].state is JobState.ENDED
             # the one that is down may have the tag
-            with pytest.raises(PlatformError, match="no node takes job"):
+            with pytest.raises(PlatformError, match="no node takes the job"):
                 await platform.spawn(odd("small", "lines", tags=frozenset({"small"})))
             with pytest.raises(PlatformError, match=r"avoided|does not answer"):
                 await platform.spawn(odd("b", "lines"), avoid=frozenset(nodes))

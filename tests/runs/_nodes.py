@@ -65,17 +65,23 @@ class Nodes:
     async def nodes(self) -> list[NodeStatus]:
         return [NodeStatus(name, up=not self._is_down(name)) for name in self.names]
 
-    async def spawn(self, spec: JobSpec, *, avoid: frozenset[str] = frozenset()) -> Placement:
+    async def spawn(
+        self, spec: JobSpec, *, avoid: frozenset[str] = frozenset(), at: str | None = None, intend: Any = None
+    ) -> Placement:
         self.calls.append(("spawn", spec.job_id, avoid))
         if "never" in spec.options.tags:
             raise ConfigError("no node has the tag never")
         for name in self.names:
             if (self.folder / name / spec.job_id).exists():
                 return Placement(spec.job_id, name, fresh=False)
-        free = [name for name in self.names if not self._is_down(name) and name not in avoid]
+        free = [name for name in self.names if not self._is_down(name) and name not in avoid and at in (name, None)]
+        if spec.options.tags:
+            free = [name for name in free if name in spec.options.tags]
         if not free:
             raise PlatformError("no node is up")
         node = free[sum(spec.job_id.encode()) % len(free)]
+        if intend is not None:
+            await intend(node)
         told = json.dumps({"job_id": spec.job_id, "spider": spec.spider, "arguments": dict(spec.arguments)})
         said = await asyncio.to_thread(self._begin, self.folder / node / spec.job_id, told)
         return Placement(spec.job_id, node, fresh=said == b"begun\n")

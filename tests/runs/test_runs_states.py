@@ -51,11 +51,20 @@ def test_a_node_may_be_silent_for_the_lease():
         (JobState.QUEUED, "wait"),
         (JobState.RUNNING, "running"),
         (JobState.ENDED, "ended"),
-        (JobState.UNKNOWN, "lost"),
+        (JobState.UNKNOWN, "wait"),  # its node may have the wrong folder
     ],
 )
 def test_what_a_node_says_counts(state, verdict):
     assert judged(JobStatus("j", state), silent_for=0, lease=10) == verdict
+
+
+def test_a_job_that_its_node_does_not_know_is_lost_after_the_lease():
+    assert judged(JobStatus("j", JobState.UNKNOWN), silent_for=10, lease=10) == "lost"
+
+
+def test_an_abort_is_none_while_a_lost_attempt_may_run():
+    roll = rolled_up([JobEnd(0, "aborted", "aborted", [])], ["j-0.1 was lost and may run still"])
+    assert (roll.state, roll.reasons[-1]) == ("failed", "j-0.1 was lost and may run still")
 
 
 ROLLS = [
