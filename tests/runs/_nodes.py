@@ -26,6 +26,8 @@ class Nodes:
         self.names = names
         #: calls, by their names
         self.calls: list[tuple[Any, ...]] = []
+        #: nodes that take jobs, and whose answers are lost
+        self.mute: set[str] = set()
         self._begun: list[subprocess.Popen[bytes]] = []
         self.controls: list[subprocess.Popen[bytes]] = []
 
@@ -84,6 +86,8 @@ class Nodes:
             await intend(node)
         told = json.dumps({"job_id": spec.job_id, "spider": spec.spider, "arguments": dict(spec.arguments)})
         said = await asyncio.to_thread(self._begin, self.folder / node / spec.job_id, told)
+        if node in self.mute:
+            raise PlatformError(f"{node}: its answer is lost")
         return Placement(spec.job_id, node, fresh=said == b"begun\n")
 
     def _begin(self, folder: Path, told: str) -> bytes:
