@@ -61,7 +61,7 @@ Judgement = tuple[str, tuple[str, ...]]
 
 def judge(ending: Ending, thresholds: Thresholds | None = None) -> Judgement:
     """The exit cause and its reasons: those of the first rule that has something to say."""
-    for rule in (_ended_by_us, _not_begun, _unwritten, _gave_up, _failed):
+    for rule in (_ended_by_us, _not_begun, _unwritten, _gave_up, _failed, _wordless):
         if (found := rule(ending)) is not None:
             return found
     return _good(ending, thresholds or Thresholds())
@@ -120,6 +120,13 @@ def _failed(ending: Ending) -> Judgement | None:
         *([f"requests failed: {kinds}"] if kinds else ()),
         *troubles,
     )
+
+
+def _wordless(ending: Ending) -> Judgement | None:
+    """A process that ends well tells how: one that is silent was ended from within."""
+    if ending.finish_reason is None and not ending.stats:
+        return "failed", (f"its process ended with exit code {ending.exit_code} and told nothing of the crawl",)
+    return None
 
 
 def _good(ending: Ending, limits: Thresholds) -> Judgement:

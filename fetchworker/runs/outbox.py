@@ -12,6 +12,7 @@ import json
 import logging
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select, update
@@ -20,6 +21,7 @@ from fetchworker.db.runtables import webhook_deliveries
 from fetchworker.errors import ArgumentError, EgressDeniedError
 from fetchworker.jobs.webhook import HEADER, signed
 from fetchworker.runs.store import at, now
+from fetchworker.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +36,8 @@ logger = logging.getLogger(__name__)
 _W = webhook_deliveries.c
 #: seconds before the second try; each pause is twice the one before, up to the longest
 _FIRST, _LONGEST = 5.0, 3600.0
-#: sent at once
-_AT_ONCE = 8
+#: sent at once, and seconds between two looks for more while places are free
+_AT_ONCE, _LOOK = 8, 1.0
 #: bytes of an answer that are read, and tries that the log of a delivery keeps
 _MOST, _KEPT = 64 * 1024, 50
 _GONE = 410
@@ -130,19 +132,35 @@ class Outbox:
         self._lease = lease
 
     async def turn(self) -> int:
-        """Deliver what is due now, some at once; how many tries were made.
+        """Deliver what is due, until nothing is: the next one begins as one ends; how many tries were made.
 
         Raises:
-            StorageError: the database is away.
+            StorageError: the database is away; what was claimed is tried again after the lease.
         """
-        claimed = await self._store.write(self._claim)
-        await asyncio.gather(*(self._deliver(one) for one in claimed))
-        return len(claimed)
+        tries = 0
+        under_way: set[asyncio.Task[None]] = set()
+        try:
+            while (claimed := await self._next(_AT_ONCE - len(under_way))) or under_way:
+                tries += len(claimed)
+                under_way |= {asyncio.create_task(self._deliver(one)) for one in claimed}
+                wait = None if len(under_way) == _AT_ONCE else _LOOK
+                done, under_way = await asyncio.wait(
+                    under_way, timeout=wait, return_when=asyncio.FIRST_COMPLETED
+                )
+                for task in done:
+                    task.result()
+        finally:
+            await end(*under_way)
+        return tries
 
-    async def _claim(self, connection: AsyncConnection) -> Sequence[Row[Any]]:
+    async def _next(self, most: int) -> Sequence[Row[Any]]:
+        """So many that are due, at most."""
+        return await self._store.write(partial(self._claim, most=most)) if most else ()
+
+    async def _claim(self, connection: AsyncConnection, most: int) -> Sequence[Row[Any]]:
         """Note that tries begin; nobody else makes them for as long as they may take."""
         due = select(_W.delivery_id).where(_W.state == "pending", _W.next_at <= now()).order_by(_W.next_at)
-        ids = (await connection.execute(due.limit(_AT_ONCE).with_for_update(skip_locked=True))).scalars().all()
+        ids = (await connection.execute(due.limit(most).with_for_update(skip_locked=True))).scalars().all()
         values = {"attempts": _W.attempts + 1, "tried_at": now(), "next_at": at(time.time() + self._lease)}
         begun = update(webhook_deliveries).where(_W.delivery_id.in_(ids)).values(values).returning(webhook_deliveries)
         return (await connection.execute(begun)).all() if ids else []
