@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from scrapy.commands import ScrapyCommand
 
@@ -120,8 +120,11 @@ def _add_start(acts: Any) -> None:
 
 
 def _add_views(acts: Any) -> None:
+    from fetchworker.runs.models import State  # noqa: PLC0415  # needed by this command alone
+
     find = acts.add_parser("list", help="list runs, the newest first")
-    for name in ("workspace", "conversation", "skill", "state"):
+    find.add_argument("--state", choices=get_args(State), help="only those")
+    for name in ("workspace", "conversation", "skill"):
         find.add_argument(f"--{name}", help="only those")
     find.add_argument("--limit", type=_count, default=20, help="lines at most (20)")
     _as_json(find)

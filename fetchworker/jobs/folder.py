@@ -1,6 +1,7 @@
 """The folder of one job: what it is, that it runs, how it ended, its items and its log.
 
 ``job.json`` what was asked for · ``start.json`` that a supervisor has begun · ``cancel.json`` that it shall end ·
+``family.json`` its processes ·
 ``stats.json`` what the crawl told at its end · ``end.json`` how it ended · ``items.jsonl`` · ``log``. Whoever holds the
 lock on ``lock`` is the job's supervisor, as long as it lives.
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 #: set in the environment of a job's processes, by which they are found when nobody is left who knows them
 MARK = "FW_JOB_DIR"
@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PROC = Path("/proc")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 # places in /proc/<pid>/stat behind the name (proc_pid_stat(5), 2024)
-_STATE, _PARENT, _RSS = 0, 1, 21
+_STATE, _PARENT, _SESSION, _STARTED, _RSS = 0, 1, 3, 19, 21
 
 
 #: looks after which all processes are read again
@@ -30,11 +30,13 @@ _ALL = 60
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process; ``rss`` is its resident memory in bytes."""
+    """A process; ``rss`` is its resident memory in bytes, ``started`` when it began (ticks since the machine did)."""
 
     pid: int
     parent: int
     rss: int
+    session: int = 0
+    started: int = 0
 
 
 def die_with_parent(parent: int) -> None:
@@ -107,6 +109,21 @@ def marked(folder: Path) -> list[int]:
     return [pid for pid in _pids() if wanted in _environment(pid) and _read(pid) is not None]
 
 
+def kin(known: Iterable[Sequence[int]], processes: list[Process]) -> list[int]:
+    """Which of these processes are known ones (number, begin), or in their sessions, or below either (pure).
+
+    A number that stands for another process now has another begin; the session of one that is gone is nobody else's as
+    long as somebody is in it.
+    """
+    there = {process.pid: process for process in processes}
+    known = [(pid, started) for pid, started in known]
+    same = {pid for pid, started in known if pid in there and there[pid].started == started}
+    other = {pid for pid, _ in known if pid in there} - same
+    first = {pid: started for pid, started in known if pid not in other}
+    found = same | {each.pid for each in processes if each.session in first and each.started >= first[each.session]}
+    return sorted(found | {each.pid for pid in found for each in below(pid, processes)})
+
+
 def kill(pids: list[int]) -> None:
     """KILL them; those that are gone are gone."""
     for pid in pids:
@@ -133,4 +150,5 @@ def _read(pid: int) -> Process | None:
     fields = text[text.rindex(b")") + 2 :].split()
     if fields[_STATE] in {b"Z", b"X"}:
         return None
-    return Process(pid, int(fields[_PARENT]), int(fields[_RSS]) * _PAGE)
+    rss, session, started = int(fields[_RSS]) * _PAGE, int(fields[_SESSION]), int(fields[_STARTED])
+    return Process(pid, int(fields[_PARENT]), rss, session, started)

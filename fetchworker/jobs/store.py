@@ -25,7 +25,7 @@ from fetchworker.exports.private import private_folder
 from fetchworker.jobs.checks import checked
 from fetchworker.jobs.folder import JobFolder
 from fetchworker.jobs.model import Chunk, JobSpec, JobState, JobStatus, is_job_id
-from fetchworker.jobs.processes import MARK, alive, kill, marked
+from fetchworker.jobs.processes import MARK, alive, kill, kin, living, marked
 from fetchworker.jobs.records import check_same, record_of, status_of
 from fetchworker.jobs.webhook import SECRET
 
@@ -315,8 +315,9 @@ class JobStore:
 
     def _bury(self, folder: JobFolder) -> None:
         """End what a dead supervisor has left, and write its end."""
-        while left := marked(folder.path):
-            kill(left)
+        known = (folder.read("family") or {}).get("processes", ())
+        while left := {*marked(folder.path), *kin(known, living())}:
+            kill([*left])
             time.sleep(_AGAIN)
         if folder.has("cancel"):
             self._end(folder, "aborted", "it was told to end")

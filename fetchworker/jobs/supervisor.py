@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.jobs.causes import Ending, Thresholds, judge
-from fetchworker.jobs.processes import MARK, Family, adopt_orphans, descendants, kill
+from fetchworker.jobs.processes import MARK, Family, Process, adopt_orphans, descendants, kill
 from fetchworker.jobs.webhook import SECRET, tell
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Supervisor:
         self._family = Family(os.getpid())
         self._started = time.time()
         self._begun = time.monotonic()
+        self._known: list[list[int]] = []
         self._stopped: tuple[str, str] | None = None
         self._kill_at: float | None = None
         self._grace = float(record["grace"])
@@ -125,7 +126,9 @@ class Supervisor:
             self._stop("aborted", "it was told to end" if cancel else "its supervisor was told to end")
 
     def _look(self) -> None:
-        memory = sum(process.rss for process in self._family.look())
+        family = self._family.look()
+        self._note(family)
+        memory = sum(process.rss for process in family)
         self._peak = max(self._peak, memory)
         limit, timeout = self._options["memory_mb"], self._options["timeout_sec"]
         if limit is not None and memory > limit * _MB:
@@ -135,6 +138,19 @@ class Supervisor:
             self._stop("timed_out", f"it ran longer than {timeout:g} seconds")
         if self._kill_at is not None and time.monotonic() >= self._kill_at:
             kill([process.pid for process in descendants(os.getpid())])
+
+    def _note(self, family: list[Process]) -> None:
+        """Write down who is there, as nobody else knows should this process be killed.
+
+        Those in the job's session are found by the one that it is called by.
+        """
+        known = sorted(
+            [each.pid, each.started] for each in family if each.session != self._main or each.pid == self._main
+        )
+        if known != self._known:
+            self._known = known
+            with suppress(OSError):  # it is for the worst alone
+                self._folder.write("family", {"processes": known})
 
     def _stop(self, why: str, detail: str) -> None:
         """TERM to the job's group, once; KILL to all when the grace is over."""

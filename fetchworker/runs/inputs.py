@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from fetchworker.runs.models import RunJob, RunOptions, RunRequest
 
+logger = logging.getLogger(__name__)
 #: faults that one error tells
 _MOST = 10
 #: of an input that holds a list of seeds
@@ -106,8 +108,16 @@ class Actors:
                 told = f"{where}.actor: there is no spider {name!r}{hint}; known: {', '.join(sorted(known))}"
                 raise ArgumentError(told, fields=[f"{where}.actor"])
             _, sites = load_configuration(self._settings)
-            self._known[name] = (self._loader.load(name), sites.get(name) or SiteConfig())
+            self._known[name] = (self._load(where, name), sites.get(name) or SiteConfig())
         return self._known[name]
+
+    def _load(self, where: str, name: str) -> type[Spider]:
+        try:
+            return self._loader.load(name)
+        except Exception as exc:
+            logger.exception("spider %s cannot be loaded", name)
+            told = f"{where}.actor: spider {name!r} cannot be loaded: {type(exc).__name__}; the log says more"
+            raise ArgumentError(told, fields=[f"{where}.actor"]) from None
 
 
 def _places(number: int, job: RunJob) -> Iterator[tuple[str, RunJob, Any]]:

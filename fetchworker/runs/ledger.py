@@ -15,7 +15,7 @@ from fetchworker.db.tables import Instant
 from fetchworker.errors import PlatformError
 from fetchworker.runs.callback import delivery_of
 from fetchworker.runs.models import ENDED
-from fetchworker.runs.states import JobEnd, rolled_up
+from fetchworker.runs.states import JobEnd, rolled_up, with_rejects
 from fetchworker.runs.store import Event, at, locked, note, now
 
 if TYPE_CHECKING:
@@ -203,11 +203,13 @@ class Ledger:
 
         await self._store.write(write)
 
-    async def ended(self, attempt: Row[Any], end: Ended, status: JobStatus | None) -> None:
+    async def ended(self, attempt: Row[Any], told: Ended, status: JobStatus | None) -> None:
         """A job has ended with this attempt."""
 
         async def write(connection: AsyncConnection) -> None:
             await locked(connection, attempt.run_id)
+            bad = await connection.execute(select(_A.rejects).where(_A.attempt_id == attempt.attempt_id))
+            end = with_rejects(told, bad.scalar_one_or_none() or 0)
             state = "lost" if end.exit_cause == "lost" else "ended"
             if await _move(connection, attempt, OPEN, {"state": state, **_told(status), **_end_values(end)}):
                 values = {

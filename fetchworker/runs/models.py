@@ -33,9 +33,9 @@ class _Json(BaseModel):
 class RunOptions(_Json):
     """What a job may use. ``memoryMb``: resident memory of its processes together. ``timeoutSec``: from its start."""
 
-    memory_mb: Annotated[int, Field(ge=32, le=1_048_576)] | None = None
-    timeout_sec: Annotated[float, Field(gt=0, le=604_800)] | None = None
-    priority: Annotated[float, Field(ge=-1000, le=1000)] = 0.0
+    memory_mb: Annotated[int, Field(strict=True, ge=32, le=1_048_576)] | None = None
+    timeout_sec: Annotated[float, Field(strict=True, gt=0, le=604_800)] | None = None
+    priority: Annotated[float, Field(strict=True, ge=-1000, le=1000)] = 0.0
     node_tags: Annotated[list[Tag], Field(max_length=16)] = []
 
 

@@ -144,9 +144,7 @@ class Outbox:
                 tries += len(claimed)
                 under_way |= {asyncio.create_task(self._deliver(one)) for one in claimed}
                 wait = None if len(under_way) == _AT_ONCE else _LOOK
-                done, under_way = await asyncio.wait(
-                    under_way, timeout=wait, return_when=asyncio.FIRST_COMPLETED
-                )
+                done, under_way = await asyncio.wait(under_way, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     task.result()
         finally:

@@ -113,9 +113,7 @@ class Spawner:
                 batch.append(attempt)
         return batch, []
 
-    async def _spawn(
-        self, run: Row[Any], batch: Sequence[Row[Any]], full: dict[Hashable, str], found: Spawned
-    ) -> None:
+    async def _spawn(self, run: Row[Any], batch: Sequence[Row[Any]], full: dict[Hashable, str], found: Spawned) -> None:
         """Spawn a batch. Kinds of which none was taken are noted with the reason."""
         if not batch:
             return

@@ -43,6 +43,14 @@ def ended_as(cause: str, reasons: Sequence[str], stop_why: str | None) -> Ended:
     return Ended(_STATES.get(cause, "failed"), cause, tuple(reasons))
 
 
+def with_rejects(end: Ended, rejects: int) -> Ended:
+    """The end of a job whose data set holds lines that are no items: it has not brought all that it should."""
+    if not rejects or end.exit_cause not in {"ok", "degraded"}:
+        return end
+    told = f"{rejects} line{'s' if rejects > 1 else ''} of its data set could not be read"
+    return Ended("partial", "degraded", (*end.reasons, told))
+
+
 def judged(status: JobStatus | None, *, silent_for: float | None, lease: float) -> Verdict:
     """What to make of what a node says of an attempt.
 
@@ -80,8 +88,8 @@ class RollUp:
 def rolled_up(jobs: Sequence[JobEnd], astray: Sequence[str] = ()) -> RollUp:
     """How a run ended whose jobs have all ended; ``astray`` tells of former attempts that may run still.
 
-    It is ``aborted`` when a job was, and no job or attempt is lost, whose process may run still. Otherwise jobs that ended alike
-    give it their state; where some have brought what they should and others have not, it is ``partial``; where none
+    It is ``aborted`` when a job was, and no job or attempt is lost, whose process may run still. Otherwise jobs that
+    ended alike give it their state; where some have brought what they should and others have not, it is ``partial``; where none
     has, ``failed``.
     """
     assert all(job.state in ENDED for job in jobs)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.utils.conf import closest_scrapy_cfg
+
 from fetchworker.config import load_environment
 from fetchworker.errors import ConfigError
 from fetchworker.jobs.store import JobStore, Launch
@@ -54,7 +56,7 @@ def node_of(config: Config) -> Node:
 
 def _made(config: Config) -> Node:
     environment = load_environment()
-    folder = Path(config.get("store_dir", ".fetchworker/scrapyd/jobs"))
+    folder = _beside_scrapy_cfg(Path(config.get("store_dir", ".fetchworker/scrapyd/jobs")))
     try:
         store = JobStore(folder, launch_of(environment))
     except OSError as exc:
@@ -66,6 +68,12 @@ def _made(config: Config) -> Node:
         store=store,
         keep=config.getint("finished_to_keep", 100),
     )
+
+
+def _beside_scrapy_cfg(folder: Path) -> Path:
+    """A relative folder is the project's, wherever scrapyd is started from: an empty store would be another node."""
+    found = closest_scrapy_cfg()
+    return Path(found).parent / folder if found else folder
 
 
 def _slots(config: Config, told: int | None) -> int:

@@ -50,7 +50,7 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
             f"--host {host}: an address that others can reach needs API keys; make one with `scrapy serve --new-key "
             "NAME`, put its entry into a file as a JSON list, and name that in FETCHWORKER_SERVE_KEYS_FILE"
         )
-    spiders = _spiders(settings, [*sites, *([] if DEFAULT in sites else [DEFAULT])])
+    spiders, broken = _spiders(settings, [*sites, *([] if DEFAULT in sites else [DEFAULT])])
     patience = min(environment.redis_patience, PATIENCE)
     link = RedisLink(environment.model_copy(update={"redis_patience": patience}))
     answers: Answers = LocalAnswers() if stateless else RedisAnswers(link.get)
@@ -58,7 +58,7 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
     own: Settings = settings  # type: ignore[assignment]  # Scrapy's settings are these
     crawlers = Crawlers(own, spiders, redis_patience=patience)
     runs = None if stateless else RunsPart(environment, settings, callers)
-    service = Service(environment, sites, crawlers, callers, once, link, runs=runs)
+    service = Service(environment, sites, crawlers, callers, once, link, runs=runs, broken=broken)
     routed = {} if stateless else {site: spider for site, spider in spiders.items() if site != DEFAULT}
     return run(make_app(service, routed), service, host=host, port=port)
 
@@ -71,7 +71,20 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def _spiders(settings: BaseSettings, names: list[str]) -> Mapping[str, type[SiteSpider]]:
+def _spiders(settings: BaseSettings, names: list[str]) -> tuple[Mapping[str, type[SiteSpider]], Mapping[str, str]]:
+    """The spiders that can be served, and why others cannot; what all calls go through has to be there."""
     loader = get_spider_loader(settings)
-    found = {name: loader.load(name) for name in names}
-    return {name: spider for name, spider in found.items() if issubclass(spider, SiteSpider)}
+    found: dict[str, type[SiteSpider]] = {}
+    broken: dict[str, str] = {}
+    for name in names:
+        try:
+            spider = loader.load(name)
+        except Exception as exc:
+            if name == DEFAULT:
+                raise
+            broken[name] = f"its spider cannot be loaded: {type(exc).__name__}: {exc}"
+            logger.exception("site %s is left out: %s", name, broken[name])
+        else:
+            if issubclass(spider, SiteSpider):
+                found[name] = spider
+    return found, broken

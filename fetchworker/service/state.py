@@ -18,7 +18,7 @@ from fetchworker.tasks import end
 from fetchworker.telemetry.attribution import bound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
     from starlette.requests import Request
 
@@ -57,6 +57,7 @@ class Service:
         link: RedisLink,
         *,
         runs: RunsPart | None,
+        broken: Mapping[str, str] | None = None,
     ) -> None:
         self.environment = environment
         self.sites = sites
@@ -66,6 +67,7 @@ class Service:
         self.link = link
         self.stateless = runs is None
         self.runs = runs
+        self._broken = {} if broken is None else broken
         self.draining = self.ending = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
@@ -122,6 +124,7 @@ class Service:
             found.append(("redis", f"Redis does not answer: calls with {what} fail"))
         if self.runs is not None and self.runs.away:
             found.append(("runs", self.runs.away))
+        found += [(f"site {site}", why) for site, why in self._broken.items()]
         return found
 
     def _ceiling(self) -> str:

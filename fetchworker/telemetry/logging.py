@@ -82,6 +82,8 @@ def configure_logging(
     # a record that no handler would show is not made at all
     logging.root.setLevel(number)
     logging.getLogger("scrapy").setLevel(number)
+    for name in ("httpx", "httpcore"):  # a line for each request that we make
+        logging.getLogger(name).setLevel(max(number, logging.WARNING))
 
 
 def disable_logging() -> None:

@@ -37,7 +37,9 @@ class Answers(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
             return
-        self._say({"status": "error", "message": "full"} if server.full else {"fresh": True}, 500 if server.full else 200)
+        self._say(
+            {"status": "error", "message": "full"} if server.full else {"fresh": True}, 500 if server.full else 200
+        )
 
     def _say(self, told, status=200):
         body = json.dumps(told).encode()

@@ -34,6 +34,9 @@ def answers(**counts: int) -> dict[str, int]:
         (Ending(signal=11), "killed", "SIGSEGV"),
         (Ending(signal=250), "killed", "250"),
         (Ending(exit_code=0, finish_reason="shutdown"), "killed", "not by its supervisor"),
+        # without a word
+        (Ending(exit_code=0), "failed", "exit code 0 and told nothing"),
+        (Ending(exit_code=3), "failed", "told nothing"),
         # not begun
         (Ending(fault=OSError(errno.ENOSPC, "No space left on device")), "storage_error", "No space left"),
         (Ending(exit_code=2, refused=("ExportError", "cannot write x")), "storage_error", "cannot write x"),

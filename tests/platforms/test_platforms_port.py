@@ -12,9 +12,10 @@ import pytest
 
 from fetchworker.errors import ConfigError, PlatformError
 from fetchworker.jobs.folder import JobFolder
+from fetchworker.jobs.processes import Process, kin
 from fetchworker.platforms import JobSpec, JobState
 
-from .conftest import SECRET, ended, odd, state, there
+from .conftest import SECRET, Place, ended, odd, state, there
 
 pytestmark = pytest.mark.slow
 
@@ -95,6 +96,30 @@ async def test_a_killed_supervisor_leaves_nobody_behind(place):
         assert all(gone(pid) for pid in pids)
         # its place is free
         assert (await ended(platform, await platform.spawn(odd("next", "lines")))).exit_cause == "ok"
+
+
+async def test_a_killed_supervisor_leaves_nobody_behind_who_hides(project_folder):
+    place = Place("local", project_folder)
+    told = place.folder / "told"
+    async with place.open() as platform:
+        placement = await platform.spawn(odd("hidden", "hangs", {"told": str(told), "deaf": "yes", "bare": "yes"}))
+        pids = [int(pid) for pid in (await there(told)).split()]
+        folder = JobFolder(place.jobs / "hidden")
+        while pids[-1] not in [pid for pid, _ in (folder.read("family") or {}).get("processes", ())]:
+            await asyncio.sleep(0.05)
+        os.kill(folder.supervisor(), signal.SIGKILL)
+        assert (await ended(platform, placement)).exit_cause == "killed"
+        assert all(gone(pid) for pid in pids)
+
+
+def test_kin_is_known_by_number_and_begin_and_by_session():
+    first, child, grandchild = Process(10, 1, 0, 10, 100), Process(11, 10, 0, 11, 110), Process(12, 11, 0, 11, 120)
+    stranger, older = Process(20, 1, 0, 20, 500), Process(30, 1, 0, 10, 50)
+    there = [first, child, grandchild, stranger, older]
+    assert kin([(10, 100)], there) == [10, 11, 12]
+    assert kin([(11, 110)], [grandchild, stranger]) == [12]  # its leader is gone, it is not
+    assert kin([(20, 90)], there) == []  # the number is somebody else's now
+    assert kin([], there) == []
 
 
 async def test_one_id_is_one_job(place):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fetchworker.platforms import JobState, JobStatus
-from fetchworker.runs.states import JobEnd, ended_as, judged, rolled_up
+from fetchworker.runs.states import JobEnd, ended_as, judged, rolled_up, with_rejects
 
 CAUSES = {
     "ok": "succeeded",
@@ -65,6 +65,16 @@ def test_a_job_that_its_node_does_not_know_is_lost_after_the_lease():
 def test_an_abort_is_none_while_a_lost_attempt_may_run():
     roll = rolled_up([JobEnd(0, "aborted", "aborted", [])], ["j-0.1 was lost and may run still"])
     assert (roll.state, roll.reasons[-1]) == ("failed", "j-0.1 was lost and may run still")
+
+
+@pytest.mark.parametrize(
+    ("cause", "rejects", "told"),
+    [("ok", 0, ("ok", 0)), ("ok", 2, ("degraded", 1)), ("degraded", 1, ("degraded", 2)), ("oom", 1, ("oom", 1))],
+)
+def test_lines_that_are_no_items_degrade_a_job_that_ended_well(cause, rejects, told):
+    end = with_rejects(ended_as(cause, [] if cause == "ok" else ["why"], None), rejects)
+    assert (end.exit_cause, len(end.reasons)) == told
+    assert end.state == CAUSES[end.exit_cause]
 
 
 ROLLS = [

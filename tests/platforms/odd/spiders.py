@@ -47,7 +47,10 @@ class Hangs(scrapy.Spider):
     name = "hangs"
 
     async def start(self):
-        child = subprocess.Popen([sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE, start_new_session=True)
+        bare = {} if getattr(self, "bare", None) else None
+        child = subprocess.Popen(
+            [sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE, start_new_session=True, env=bare
+        )
         child.stdout.readline()
         if getattr(self, "deaf", None):
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
