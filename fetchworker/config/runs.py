@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings
 
 
@@ -42,4 +42,21 @@ class RunVariables(BaseSettings):
         allow_inf_nan=False,
         description="the seconds that an ended run and its rows are kept, 0 for ever",
         examples=["2592000"],
+    )
+    runs_callback_secret: SecretStr | None = Field(
+        default=None, description="the secret that signs callbacks of runs", examples=["…"]
+    )
+    runs_callback_timeout: float = Field(
+        default=15,
+        gt=0,
+        le=300,
+        description="the seconds that the receiver of a callback has to answer",
+        examples=["15"],
+    )
+    runs_callback_patience: float = Field(
+        default=86_400,
+        ge=0,
+        le=2_592_000,
+        description="the seconds over which a callback is tried again",
+        examples=["86400"],
     )

@@ -283,7 +283,7 @@ schedules = Table(
     Column("cron", Text, nullable=False),
     Column("timezone", Text, nullable=False),
     Column("request", JSON, nullable=False),
-    # skip, queue, replace … and skip, once, all
+    # skip, queue, allow … and skip, once, all
     Column("overlap", Text, nullable=False),
     Column("misfire", Text, nullable=False),
     Column("enabled", Boolean, nullable=False),
@@ -291,6 +291,10 @@ schedules = Table(
     Column("next_at", Instant),
     Column("last_at", Instant),
     Column("last_run_id", Text),
+    # times whose runs wait for the one before them to end
+    Column("waiting", JSON(none_as_null=True)),
+    # why the last start failed
+    Column("error", Text),
     UniqueConstraint("workspace_id", "name", name="uq_schedules_workspace_id_name"),
     Index(None, "enabled", "next_at"),
 )

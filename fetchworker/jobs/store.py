@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 BEGIN = 60.0
 #: variables of whoever starts jobs that are no business of theirs
 _NOT_THE_JOBS = frozenset({
-    MARK, SECRET, "FETCHWORKER_CONTROL_SECRET", "FETCHWORKER_NODES", "FETCHWORKER_SERVE_KEYS", "SCRAPYD_PASSWORD",
-    "SCRAPYD_USERNAME",
+    MARK, SECRET, "FETCHWORKER_CONTROL_SECRET", "FETCHWORKER_RUNS_CALLBACK_SECRET", "FETCHWORKER_NODES",
+    "FETCHWORKER_SERVE_KEYS", "SCRAPYD_PASSWORD", "SCRAPYD_USERNAME",
 })  # fmt: skip
 #: seconds between two looks at processes that were killed
 _AGAIN = 0.02

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import select, update
 
@@ -39,11 +39,24 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 _RECOVERY = 60.0
 #: ticks that a step of a workflow lasts at most; to note each of them would be most of what watching costs
 _QUIET = 10
+#: seconds between two looks whether a callback or a schedule is due
+_CLOCK = 1.0
 
 
 def workflow_id(run_id: str, generation: int, again: int = 0) -> str:
     """The id of the workflow that watches a run; ``again`` counts those that came to an end before it did."""
     return f"{run_id}:{generation}" + (f":{again}" if again else "")
+
+
+class Clock(Protocol):
+    """Does what is due."""
+
+    async def turn(self) -> int:
+        """Do some of it; how much it was.
+
+        Raises:
+            StorageError: the database is away.
+        """
 
 
 class Engine:
@@ -54,10 +67,15 @@ class Engine:
         store: its connections, which the caller closes.
         platform: where jobs run.
         terms: by which runs are watched.
+        clocks: what else is done by who watches, each at a pace of its own: callbacks, schedules.
     """
 
-    def __init__(self, place: Place, store: RunStore, platform: Platform, terms: Terms) -> None:
+    def __init__(
+        self, place: Place, store: RunStore, platform: Platform, terms: Terms, *, clocks: Sequence[Clock] = ()
+    ) -> None:
         self._place = place
+        self._clocks = clocks
+        self._clockwork: list[asyncio.Task[None]] = []
         self._store = store
         self._terms = terms
         ledger = Ledger(store)
@@ -84,10 +102,11 @@ class Engine:
         """Begin to watch, or to wait for the lead."""
         await self._turn()
         self._task = asyncio.create_task(self._run())
+        self._clockwork = [asyncio.create_task(self._tick(clock)) for clock in self._clocks]
 
     async def close(self) -> None:
         """Stop watching; jobs go on."""
-        await end(self._task)
+        await end(self._task, *self._clockwork)
         await self._step_down()
         await self._lead.release()
 
@@ -162,6 +181,24 @@ class Engine:
                 away = True
             except Exception:
                 logger.exception("a bug of ours: the sweep of runs failed")
+
+    async def _tick(self, clock: Clock) -> None:
+        """Have a clock do what is due, as long as we watch: again at once where there is more."""
+        away = False
+        while True:
+            more = 0
+            try:
+                if self.leads:
+                    more = await clock.turn()
+                away = False
+            except StorageError as exc:
+                if not away:
+                    logger.warning("%s: %s", type(clock).__name__.lower(), exc)
+                away = True
+            except Exception:
+                logger.exception("a bug of ours: %s failed", type(clock).__name__)
+            if not more or away:
+                await asyncio.sleep(min(_CLOCK, self._terms.sweep))
 
     async def _turn(self) -> None:
         if not await self._leading():

@@ -14,6 +14,16 @@ State = Literal["queued", "spawning", "running", "partial", "succeeded", "failed
 ENDED: frozenset[str] = frozenset({"partial", "succeeded", "failed", "timed_out", "aborted"})
 
 
+#: what pydantic calls the kinds of an input
+_KINDS = ("dict[str,any]", "str")
+
+
+def place_of(loc: tuple[int | str, ...]) -> str:
+    """Where a field stands, as ``runs[2].input`` (pure)."""
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc if part not in _KINDS]
+    return "".join(parts).removeprefix(".")
+
+
 class _Json(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, hide_input_in_errors=True
@@ -158,3 +168,29 @@ class EventPage(_Json):
 
     events: list[EventView]
     next: int | None
+
+
+class DeliveryView(_Json):
+    """A callback: ``state`` is pending, delivered or dead; ``tries`` are the latest of them."""
+
+    delivery_id: str
+    run_id: str
+    workspace_id: str
+    url: str
+    event: str
+    state: str
+    attempts: int
+    created_at: str
+    next_at: str | None
+    tried_at: str | None
+    delivered_at: str | None
+    status: int | None
+    error: str | None
+    tries: list[dict[str, Any]]
+
+
+class DeliveryPage(_Json):
+    """Callbacks, those of the newest runs first; ``next`` as for runs."""
+
+    deliveries: list[DeliveryView]
+    next: str | None

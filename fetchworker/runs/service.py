@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +14,8 @@ from fetchworker.runs import writing
 from fetchworker.runs.engine import Engine
 from fetchworker.runs.inputs import Actors
 from fetchworker.runs.models import EventPage, RowPage, RunPage
+from fetchworker.runs.outbox import Callbacks, Outbox
+from fetchworker.runs.schedules import Schedules
 from fetchworker.runs.store import RunStore, now
 from fetchworker.runs.terms import Terms
 from fetchworker.runs.views import JOBS, event_view, reject_view, row_view, run_view
@@ -41,8 +44,18 @@ class Runs:
     database is away: then nothing is stored, and the engine goes on by itself when it is back. Made by :meth:`open`.
     """
 
-    def __init__(self, store: RunStore, platform: Platform, actors: Actors, engine: Engine | None) -> None:
+    def __init__(  # noqa: PLR0917  # its parts
+        self,
+        store: RunStore,
+        platform: Platform,
+        actors: Actors,
+        engine: Engine | None,
+        callbacks: Callbacks,
+        schedules: Schedules,
+    ) -> None:
         self._store = store
+        self._callbacks = callbacks
+        self.schedules = schedules
         self._platform = platform
         self._actors = actors
         self._engine = engine
@@ -75,7 +88,14 @@ class Runs:
         terms = Terms.of(environment)
         actors = Actors(settings, most=environment.runs_jobs_max)
         store = await RunStore.open(place)
-        made = cls(store, platform, actors, Engine(place, store, platform, terms) if engine else None)
+        callbacks = Callbacks(environment)
+        lease = 2 * environment.runs_callback_timeout + 10
+        outbox = Outbox(store, callbacks, patience=environment.runs_callback_patience, lease=lease)
+        schedules = Schedules(store, actors, callbacks)
+        watching = Engine(place, store, platform, terms, clocks=[outbox, schedules]) if engine else None
+        if watching is not None:
+            schedules.started = watching.kick
+        made = cls(store, platform, actors, watching, callbacks, schedules)
         if made._engine is not None:
             try:
                 await made._engine.start()
@@ -83,6 +103,11 @@ class Runs:
                 await made.close()
                 raise
         return made
+
+    @property
+    def store(self) -> RunStore:
+        """The database."""
+        return self._store
 
     @property
     def leads(self) -> bool:
@@ -108,9 +133,11 @@ class Runs:
         Raises:
             ArgumentError: an actor or an input is unknown or wrong, or there are too many jobs; ``fields`` names it as
                 ``runs[2].input.user``. Nothing is stored.
+            EgressDeniedError: the callback may not go where it should.
             RunStateError: the key stands for another request.
         """
-        drafts = self._actors.drafts(request)
+        self._callbacks.check(request.callback_webhook)
+        drafts = await asyncio.to_thread(self._actors.drafts, request)  # it may read spiders
         new = writing.new_run_id()
         run_id = await self._store.write(
             lambda connection: writing.start(connection, new, request, drafts, principal=principal, key=idempotency_key)

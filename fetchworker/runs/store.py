@@ -75,6 +75,11 @@ class RunStore(ItemStore):
         """The connections."""
         return self._engine
 
+    @property
+    def label(self) -> str:
+        """The database's URL without credentials."""
+        return self._label
+
     @cached_property
     def _faults(self) -> tuple[type[Exception], ...]:
         """What a transaction raises; of the driver's own calls SQLAlchemy sees nothing."""

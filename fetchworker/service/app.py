@@ -15,17 +15,23 @@ from starlette.responses import JSONResponse, Response
 
 from fetchworker.actions import TYPES
 from fetchworker.errors import FetchworkerError, RedisUnavailableError
+from fetchworker.runs.models import RunRequest
+from fetchworker.runs.schedulemodels import ScheduleRequest
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody, MintBody
 from fetchworker.service.responses import REF, failure_response
 from fetchworker.service.routes.artifacts import artifacts_router
 from fetchworker.service.routes.browser import browser_router
+from fetchworker.service.routes.deliveries import deliveries_router
 from fetchworker.service.routes.documents import documents_router
 from fetchworker.service.routes.fetch import fetch_router
 from fetchworker.service.routes.health import health_router
+from fetchworker.service.routes.jobs import CompleteBody, jobs_router
 from fetchworker.service.routes.pages import pages_router
 from fetchworker.service.routes.pool import ExtendBody, LeaseBody, QuarantineBody, ReleaseBody, pool_router
+from fetchworker.service.routes.runs import runs_router
+from fetchworker.service.routes.schedules import schedules_router
 from fetchworker.service.routes.sessions import sessions_router
 from fetchworker.service.routes.sites import sites_router
 from fetchworker.service.siteschema import models
@@ -74,6 +80,10 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(browser_router(service))
     if not service.stateless:
         app.include_router(pool_router(service))
+        app.include_router(runs_router(service))
+        app.include_router(jobs_router(service))
+        app.include_router(deliveries_router(service))
+        app.include_router(schedules_router(service))
     app.include_router(sites_router(service, spiders))
     for kind in (ApiError, FetchworkerError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _failed)
@@ -122,7 +132,8 @@ def _openapi(app: FastAPI, spiders: Mapping[str, type[SiteSpider]]) -> dict[str,
 def _bodies() -> dict[str, Any]:
     found: dict[str, Any] = {}
     own = (BrowserRunBody, DocumentBody, FetchBody, MintBody, ExtendBody, LeaseBody, QuarantineBody, ReleaseBody)
-    all_models: tuple[type[BaseModel], ...] = (*TYPES.values(), *own)
+    runs = (RunRequest, ScheduleRequest, CompleteBody)
+    all_models: tuple[type[BaseModel], ...] = (*TYPES.values(), *own, *runs)
     for model in all_models:
         schema = model.model_json_schema(ref_template=REF)
         found |= {**schema.pop("$defs", {}), model.__name__: schema}

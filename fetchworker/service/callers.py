@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fetchworker.config import Environment
 
-Scope = Literal["fetch", "sites", "sessions", "pool", "documents", "artifacts", "admin"]
+Scope = Literal["fetch", "sites", "sessions", "pool", "documents", "artifacts", "runs", "admin"]
 SCOPES: tuple[str, ...] = get_args(Scope)
 #: begins every key, so that scanners of code and logs know it
 HEAD = "fwk_"
@@ -28,7 +28,7 @@ _MINUTE = 60.0
 class Key(BaseModel):
     """One key. ``rate``: calls a minute (none: any number), counted in each process by itself.
 
-    ``workspace``: whose artifacts it sees, and whose those are that its calls leave behind (none: everybody's).
+    ``workspace``: whose artifacts and runs it sees, and whose are those of its calls (none: everybody's).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
@@ -52,7 +52,9 @@ def hash_of(key: str) -> str:
     return "sha256:" + hashlib.sha256(key.encode()).hexdigest()
 
 
-def new_key(name: str, scopes: tuple[str, ...], rate: int | None = None) -> tuple[str, dict[str, object]]:
+def new_key(
+    name: str, scopes: tuple[str, ...], rate: int | None = None, *, workspace: str | None = None
+) -> tuple[str, dict[str, object]]:
     """A fresh key, and its entry for the list of keys.
 
     Raises:
@@ -62,6 +64,8 @@ def new_key(name: str, scopes: tuple[str, ...], rate: int | None = None) -> tupl
     entry: dict[str, object] = {"name": name, "hash": hash_of(key), "scopes": list(scopes)}
     if rate is not None:
         entry["rate"] = rate
+    if workspace is not None:
+        entry["workspace"] = workspace
     _checked([entry], "the new key")
     return key, entry
 
@@ -128,11 +132,19 @@ class Callers:
 
     def __init__(self, keys: list[Key], *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self._listed = keys
         self._keys = {key.hash: key for key in keys}
         self._rates = {key.name: _Rate(key.rate, clock()) for key in keys if key.rate is not None}
+        #: names of the callers since somebody has looked
+        self.seen: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def renew(self, others: list[Key]) -> None:
+        """Know these beside the list's; a name of the list is the list's."""
+        names = {key.name for key in self._listed}
+        self._keys = {key.hash: key for key in [*self._listed, *(key for key in others if key.name not in names)]}
 
     def workspace_of(self, name: str | None) -> str | None:
         """The workspace of the key with this name, None where it has none."""
@@ -155,6 +167,7 @@ class Callers:
             after = max(1, round(wait + 0.5))
             told = f"the key {key.name!r} may make {key.rate} calls a minute"
             raise ApiError("RATE_LIMITED", told, headers={"retry-after": str(after)}, retry_after=after, reason="key")
+        self.seen.add(key.name)
         return key.name
 
     def _known(self, given: str | None) -> Key:

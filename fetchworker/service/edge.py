@@ -41,7 +41,9 @@ _LINGER = 4
 #: the first part of a path → the scope that it needs; all others are sites
 _SCOPES = {name: name for name in ("fetch", "sessions", "pool", "documents", "artifacts", "admin")}
 _SCOPES["browser"] = "fetch"
-
+_SCOPES |= dict.fromkeys(("runs", "items", "schedules", "webhooks", "jobs"), "runs")
+#: its callers sign what they say
+_SIGNED = re.compile(r"/jobs/[^/]+/complete")
 
 #: the one path that takes files, and the bytes that a form may have beside its file
 _FILES, _FORM = "/documents", 16 * 1024
@@ -56,7 +58,7 @@ class _GoneError(Exception):
 
 def scope_of(path: str) -> str | None:
     """The scope that a path needs, None for those that are open."""
-    if path in _OPEN or path.startswith("/assets/"):
+    if path in _OPEN or path.startswith("/assets/") or _SIGNED.fullmatch(path):
         return None
     first = path.split("/", 2)[1] if path.startswith("/") else ""
     return _SCOPES.get(first, "sites")

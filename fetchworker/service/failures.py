@@ -62,6 +62,8 @@ STATUSES: dict[str, int] = {
     "SESSION_EXHAUSTED": 503,
     "REDIS_UNAVAILABLE": 503,
     "ARTIFACT_ERROR": 503,
+    "STORAGE_UNAVAILABLE": 503,
+    "NODE_UNAVAILABLE": 503,
     "BROWSER_ERROR": 503,
     "DEADLINE": 504,
 }
@@ -70,7 +72,7 @@ _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
     "layer", "reason", "cap", "limit", "retry_after", "allowed", "scope", "session_id",
-    "artifact",
+    "artifact", "run_id", "job", "job_id", "state",
 )  # fmt: skip
 
 

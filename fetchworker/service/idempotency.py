@@ -172,7 +172,7 @@ class Idempotency:
         Raises:
             ApiError: CONFLICT: the key stands for another body or query, or its call is still under way.
         """
-        given = request.headers.get("idempotency-key")
+        given = key_of(request)
         if given is None:
             return await run()
         key = _key(request, given)
@@ -202,10 +202,20 @@ class Idempotency:
             await self._answers.keep(key, answer)
 
 
-def _key(request: Request, given: str) -> str:
-    if not _KEY.fullmatch(given):
+def key_of(request: Request) -> str | None:
+    """The key of a call, None where it has none.
+
+    Raises:
+        ApiError: VALIDATION_ERROR.
+    """
+    given = request.headers.get("idempotency-key")
+    if given is not None and not _KEY.fullmatch(given):
         told = "Idempotency-Key: 1 to 255 visible ASCII characters are expected, without blanks"
         raise ApiError("VALIDATION_ERROR", told, fields=["Idempotency-Key"])
+    return given
+
+
+def _key(request: Request, given: str) -> str:
     parts = orjson.dumps([request.scope["state"]["caller"], request.method, str(request.url.path), given])
     return f"{_PREFIX}:{{{hashlib.sha256(parts).hexdigest()}}}"
 

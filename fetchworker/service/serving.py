@@ -17,6 +17,7 @@ from fetchworker.service.callers import Callers, load_keys
 from fetchworker.service.crawlers import Crawlers
 from fetchworker.service.idempotency import Idempotency, LocalAnswers, RedisAnswers
 from fetchworker.service.redislink import PATIENCE, RedisLink
+from fetchworker.service.runs import RunsPart
 from fetchworker.service.server import run
 from fetchworker.service.state import DEFAULT, Service
 from fetchworker.spiders.base import SiteSpider
@@ -56,7 +57,8 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
     once = Idempotency(answers, longest=environment.serve_timeout_max)
     own: Settings = settings  # type: ignore[assignment]  # Scrapy's settings are these
     crawlers = Crawlers(own, spiders, redis_patience=patience)
-    service = Service(environment, sites, crawlers, callers, once, link, stateless=stateless)
+    runs = None if stateless else RunsPart(environment, settings, callers)
+    service = Service(environment, sites, crawlers, callers, once, link, runs=runs)
     routed = {} if stateless else {site: spider for site, spider in spiders.items() if site != DEFAULT}
     return run(make_app(service, routed), service, host=host, port=port)
 

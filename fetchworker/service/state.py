@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fetchworker.service.crawlers import Crawlers
     from fetchworker.service.idempotency import Idempotency
     from fetchworker.service.redislink import RedisLink
+    from fetchworker.service.runs import RunsPart
     from fetchworker.sites import Sites
 
 logger = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ class Service:
         idempotency: Idempotency,
         link: RedisLink,
         *,
-        stateless: bool,
+        runs: RunsPart | None,
     ) -> None:
         self.environment = environment
         self.sites = sites
@@ -63,7 +64,8 @@ class Service:
         self.callers = callers
         self.idempotency = idempotency
         self.link = link
-        self.stateless = stateless
+        self.stateless = runs is None
+        self.runs = runs
         self.draining = self.ending = False
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
@@ -78,6 +80,8 @@ class Service:
         self._watch = asyncio.ensure_future(self.link.watch(self._needs_redis))
         await self.crawlers.get(DEFAULT)
         self.artifacts.start()
+        if self.runs is not None:
+            await self.runs.start()
         for site, config in self.sites.items():
             if config.pool is not None and config.pool.min_idle and site in self.crawlers.sites:
                 await self.crawlers.get(site)  # which warms its sessions up
@@ -85,6 +89,8 @@ class Service:
     async def close(self) -> None:
         """Close everything."""
         await end(self._watch)
+        if self.runs is not None:
+            await self.runs.close()
         await self.documents.close()
         await self.artifacts.close()
         await self.crawlers.close()
@@ -114,6 +120,8 @@ class Service:
         if self._needs_redis() and self.link.missed:
             what = "sessions with a name" if self.stateless else "sessions with a name, pools and Idempotency-Key"
             found.append(("redis", f"Redis does not answer: calls with {what} fail"))
+        if self.runs is not None and self.runs.away:
+            found.append(("runs", self.runs.away))
         return found
 
     def _ceiling(self) -> str:

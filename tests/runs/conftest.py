@@ -102,7 +102,8 @@ def _postgres_template(postgres: Any, tmp_path_factory: pytest.TempPathFactory) 
 
 @asynccontextmanager
 async def opened(url: str, platform: Any, *, engine: bool = True, **variables: Any) -> AsyncIterator[Runs]:
-    pace = {"runs_tick": 0.1, "runs_lease": 0.3, "grace": 2.0}
+    pace = {"runs_tick": 0.1, "runs_lease": 0.3, "grace": 2.0, "runs_callback_secret": SecretStr("a secret")}
+    pace["host_map"] = {"caller.example:443": "127.0.0.1:9"}  # nobody listens there
     environment = Environment(**(pace | variables))
     runs = await Runs.open(
         place_of(SecretStr(url)), platform, environment=environment, settings=settings(), engine=engine

@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import json
 import re
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import Table
 
 from fetchworker.db import runtables
+from fetchworker.db.runtables import scrape_jobs, scrape_runs
+from fetchworker.jobs.webhook import HEADER, signed
+from fetchworker.runs.callback import delivery_of
 from fetchworker.runs.models import RunRequest, State
 from fetchworker.runs.states import _STATES
 
@@ -37,5 +42,23 @@ def test_all_states_and_causes_are_told():
 
 
 def test_the_python_is_python():
-    [code] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    ast.parse(code)
+    for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        ast.parse(code)
+
+
+def test_the_receivers_code_knows_our_signature():
+    [code] = [code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "hmac" in code]
+    found = {}
+    exec(code, found)
+    header = signed("a secret", b"{}", int(time.time()))
+    assert found["is_ours"]("a secret", b"{}", header)
+    assert not found["is_ours"]("a secret", b"{ }", header)
+    assert not found["is_ours"]("a secret", b"{}", signed("a secret", b"{}", int(time.time()) - 400))
+
+
+def test_the_callbacks_body_and_headers_are_told():
+    run = SimpleNamespace(**dict.fromkeys(scrape_runs.columns.keys()))
+    roll, job = SimpleNamespace(state="", exit_causes={}, reasons=[]), dict.fromkeys(scrape_jobs.columns.keys())
+    body = delivery_of(run, roll, [SimpleNamespace(**job)], "")["body"]
+    part = PAGE[PAGE.index("## Callbacks") :]
+    assert all(f"`{name}`" in part for name in (*body, *body["jobs"][0], HEADER))

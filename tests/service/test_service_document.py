@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 #: the service's own routes, by their tags in the document, with examples of each operation; those of a site are fewer,
 #: as they are made by the same code
-OWN = {"service": 1, "fetch": 12, "sessions": 12, "documents": 4, "pool": 4, "artifacts": 3, "browser": 3}
+OWN = {"service": 1, "fetch": 12, "sessions": 12, "documents": 4, "pool": 4, "artifacts": 3, "browser": 3, "runs": 3}
 OF_A_SITE = 2
 #: seconds that a call may take
 BRIEF = 2

@@ -1,0 +1,106 @@
+"""When a schedule is due, and what is to be done then (pure).
+
+Times are those of a clock on the wall somewhere. A time that the wall clock skips in spring comes when it has skipped;
+one that it shows twice in autumn comes the first time alone, unless the hour or the minute is ``*``: what comes every
+half hour does so all through.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from zoneinfo import ZoneInfo
+
+from croniter import croniter
+from croniter.croniter import CroniterError
+
+from fetchworker.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Overlap = Literal["skip", "queue", "allow"]
+Misfire = Literal["skip", "once", "all"]
+_FIELDS = 5
+#: seconds that a start may come late and not be missed
+LATE = 60.0
+#: missed times that are made up for, the latest of them
+MOST = 100
+#: times that are looked through for those that were missed
+_LOOKED = 100_000
+
+
+class Plan(NamedTuple):
+    """What is to be done: times to start a run for now, and times that wait for the run before them."""
+
+    starts: list[datetime]
+    waiting: list[datetime]
+
+
+def check(cron: str, timezone: str) -> None:
+    """Refuse what never comes.
+
+    Raises:
+        ArgumentError: naming the field.
+    """
+    try:
+        ZoneInfo(timezone)
+    except (OSError, ValueError, LookupError):
+        raise ArgumentError(f"timezone: {timezone!r} is none, such as Europe/Berlin", fields=["timezone"]) from None
+    if len(cron.split()) != _FIELDS or not croniter.is_valid(cron):
+        told = f"cron: {cron!r} is not five fields: minute, hour, day of month, month, day of week"
+        raise ArgumentError(told, fields=["cron"])
+    if following(cron, timezone, datetime.now(UTC)) is None:
+        raise ArgumentError(f"cron: {cron!r} never comes", fields=["cron"])
+
+
+def following(cron: str, timezone: str, after: datetime) -> datetime | None:
+    """The first time after another one, in UTC; None when there is none."""
+    times = croniter(cron, after.astimezone(ZoneInfo(timezone)))
+    minute, hour = cron.split()[:2]
+    fixed = "*" not in minute + hour
+    try:
+        found: datetime = times.get_next(datetime)
+        while fixed and found.fold:
+            found = times.get_next(datetime)
+    except CroniterError:
+        return None
+    return found.astimezone(UTC)
+
+
+def passed(cron: str, timezone: str, first: datetime, now: datetime) -> tuple[list[datetime], datetime | None]:
+    """The times from ``first`` until now, the latest of them, and the one after now."""
+    found: list[datetime] = []
+    time: datetime | None = first
+    for _ in range(_LOOKED):
+        if time is None or time > now:
+            return found, time
+        found = [*found[-MOST:], time]
+        time = following(cron, timezone, time)
+    return found, following(cron, timezone, now)
+
+
+def plan(
+    times: Sequence[datetime], waiting: Sequence[datetime], now: datetime, *,
+    overlap: Overlap, misfire: Misfire, running: bool,
+) -> Plan:  # fmt: skip
+    """What is to be done now.
+
+    Args:
+        times: that have come since the last look.
+        waiting: that wait for the run before them.
+        now: the time.
+        overlap: what becomes of a time that comes while the run before it goes on.
+        misfire: what becomes of times that nobody was there for.
+        running: whether the run before goes on.
+    """
+    late = [time for time in times if (now - time).total_seconds() > LATE]
+    fresh = list(times[len(late) :])
+    made_up: Mapping[str, list[datetime]] = {"all": [*late, *fresh][-MOST:], "once": fresh or late[-1:], "skip": fresh}
+    due = made_up[misfire]
+    if overlap == "allow":
+        return Plan([*waiting, *due], [])
+    if overlap == "skip":
+        return Plan([] if running else [*waiting, *due][-1:], [])
+    queue = [*waiting, *due]
+    return Plan([], queue[-MOST:]) if running else Plan(queue[:1], queue[1:][-MOST:])
