@@ -16,7 +16,7 @@ from fetchworker.service.calls import run_operation
 from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
 from fetchworker.service.leasing import Held
-from fetchworker.service.responses import Lines, failures, json_response, to_json
+from fetchworker.service.responses import INCOMPLETE, Lines, failures, json_response, to_json
 from fetchworker.service.siteschema import described, item_schema
 from fetchworker.sessions import check_session_id
 
@@ -222,7 +222,7 @@ async def _collected(items: AsyncGenerator[Item, None]) -> Response:
     except ApiError as exc:
         if not found:
             raise
-        return json_response(found, headers={"x-incomplete": exc.type})
+        return json_response(found, headers={INCOMPLETE: exc.type})
     return json_response(found)
 
 
