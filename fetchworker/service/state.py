@@ -109,7 +109,7 @@ class Service:
 
     def workspace_of(self, request: Request) -> str | None:
         """The workspace of the caller's key, None where it has none."""
-        return self.callers.workspace_of(request.scope["state"]["caller"])
+        return self.callers.workspace_of(caller_of(request))
 
     def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means; from memory, as it is asked for often."""
@@ -199,6 +199,12 @@ class Service:
         if self.ending and task is not None:
             task.uncancel()
         return self.ending
+
+
+def caller_of(request: Request) -> str | None:
+    """The name of the caller's key, None where nobody is asked for one."""
+    caller: str | None = request.scope["state"]["caller"]
+    return caller
 
 
 def _failure(error: BaseException, *, over: bool, timeout: float) -> ApiError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 
 import pytest
 from hypothesis import given, settings
@@ -233,18 +234,15 @@ async def mute():
     """A server that takes commands and answers none, and its client."""
     from redis.asyncio import Redis
 
-    def ignore(_reader, _writer) -> None:
-        """Nothing is said."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"redis://127.0.0.1:{server.getsockname()[1]}"
+        client = Redis.from_url(url, retry=None, socket_timeout=60)
 
-    server = await asyncio.start_server(ignore, "127.0.0.1", 0)
-    client = Redis.from_url(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", retry=None, socket_timeout=60)
+        async def connected() -> Redis:
+            return client
 
-    async def connected() -> Redis:
-        return client
-
-    yield connected
-    await client.aclose()
-    server.close()
+        yield connected
+        await client.aclose()
 
 
 async def test_a_redis_that_is_silent_is_not_waited_for(mute, monkeypatch):

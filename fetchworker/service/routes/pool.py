@@ -13,9 +13,9 @@ from fetchworker.service.calls import check_country
 from fetchworker.service.failures import ApiError
 from fetchworker.service.models import read_body
 from fetchworker.service.responses import failures, json_response, takes
-from fetchworker.sessions.pool import Lease
+from fetchworker.service.state import caller_of
 from fetchworker.sessions.poolkeys import MAIN, country_jar
-from fetchworker.sessions.remote import RemoteLeases
+from fetchworker.sessions.remote import RemoteLeases, Token
 
 if TYPE_CHECKING:
     from fetchworker.service.state import Service
@@ -110,7 +110,7 @@ async def _acted(service: Service, request: Request, site: str, act: Any, told: 
         assert served.runtime
         if isinstance(told, LeaseBody) and told.country is not None:
             told = told.model_copy(update={"country": check_country(served.runtime, told.country)})
-        answer: Response = await act(RemoteLeases(served.runtime.leases), site, told)
+        answer: Response = await act(RemoteLeases(served.runtime.leases, caller=caller_of(request)), site, told)
         return answer
 
 
@@ -140,5 +140,5 @@ def _nothing() -> Response:
 def _view(site: str, token: str, until: float) -> Response:
     ends = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return json_response({
-        "site": site, "session_id": Lease.of(token).session_id, "lease": token, "expires_at": ends,
+        "site": site, "session_id": Token.of(token).lease.session_id, "lease": token, "expires_at": ends,
     })  # fmt: skip
