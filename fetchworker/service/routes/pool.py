@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 300.0
 Site = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,40}$", description="whose pool it is")]
-Token = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+TokenText = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Jar = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,24}$")]
 
 
@@ -45,13 +45,13 @@ class LeaseBody(_Strict):
 class ExtendBody(_Strict):
     """A lease that is to last longer."""
 
-    lease: Token
+    lease: TokenText
 
 
 class ReleaseBody(_Strict):
     """A lease that is over, and how its answers were."""
 
-    lease: Token
+    lease: TokenText
     good: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     bad: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 
@@ -59,7 +59,7 @@ class ReleaseBody(_Strict):
 class QuarantineBody(_Strict):
     """A lease whose identity is not to be used for a while."""
 
-    lease: Token
+    lease: TokenText
     reason: Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
