@@ -179,7 +179,7 @@ class PoolBackend(Protocol):
         """Hold leases for another ``terms.lease`` seconds: which of them counted."""
 
     async def owner(self, lease: Lease, /) -> str | None:
-        """Who has a lease, None when that counts no more."""
+        """Who has a lease, None when it was given back or is somebody else's; one that has lapsed may tell yet."""
 
     async def lock(
         self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None

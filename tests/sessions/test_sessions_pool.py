@@ -58,6 +58,15 @@ class PoolConformance:
         assert (again.session_id, again.new) == (first.session_id, False)
         assert again.number > first.number
 
+    async def test_a_lease_tells_its_owner(self, make):
+        pool = make(TERMS)
+        lease = (await pool.take("main", "a")).lease
+        assert await pool.owner(lease) == "a"
+        assert await pool.owner(replace(lease, number=lease.number + 1)) is None
+        assert await pool.owner(replace(lease, session_id=new_id("main"))) is None
+        await pool.put(lease)
+        assert await pool.owner(lease) is None
+
     async def test_an_owner_has_one_session_and_gets_it_again_elsewhere(self, make):
         here, there = make(TERMS), make(TERMS)
         first = (await here.take("main", "call")).lease
