@@ -89,8 +89,8 @@ def rolled_up(jobs: Sequence[JobEnd], astray: Sequence[str] = ()) -> RollUp:
     """How a run ended whose jobs have all ended; ``astray`` tells of former attempts that may run still.
 
     It is ``aborted`` when a job was, and no job or attempt is lost, whose process may run still. Otherwise jobs that
-    ended alike give it their state; where some have brought what they should and others have not, it is ``partial``; where none
-    has, ``failed``.
+    ended alike give it their state; where some have brought what they should and others have not, it is ``partial``;
+    where none has, ``failed``.
     """
     assert all(job.state in ENDED for job in jobs)
     causes = Counter(job.exit_cause or "ok" for job in jobs)
