@@ -144,3 +144,12 @@ async def test_a_caller_sees_the_runs_of_its_workspaces(runs):
         await runs.get("nothing")
     with pytest.raises(RunNotFoundError):
         await runs.complete("nothing-0.1")
+
+
+@pytest.mark.parametrize(("name", "value"), [("memoryMb", "512"), ("timeoutSec", "9"), ("priority", True)])
+def test_options_are_numbers(name, value):
+    job = {"actor": "fetch", "input": "https://site.example/a", "options": {name: value}}
+    with pytest.raises(ValidationError, match=name):
+        RunRequest.model_validate({"workspaceId": "w", "runs": [job]})
+    job["options"] = {name: 512}
+    assert RunRequest.model_validate({"workspaceId": "w", "runs": [job]})

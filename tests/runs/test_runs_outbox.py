@@ -109,6 +109,22 @@ async def test_it_is_signed_and_tried_again_with_the_same_id(url, nodes, receive
     assert not verified("another", bodies[0], headers[0][HEADER], time.time())
 
 
+async def test_a_receiver_that_is_slow_keeps_no_others_waiting(url, nodes, receiver):
+    slow, quick = receiver(*[None] * 7), receiver()
+    async with opened_for(url, nodes, slow, quick, runs_callback_timeout=300) as runs:
+        held = [(await runs.start(to(slow))).run_id for _ in range(7)]
+
+        async def all_held():
+            return len(slow.came) == 7
+
+        await until(all_held)
+        for _ in range(2):  # one after the other, by the place that is left
+            run = await runs.start(to(quick))
+            await delivered(runs, run.run_id)
+        assert [await delivered(runs, each, "pending") is not None for each in held] == [True] * 7
+        slow.released.set()
+
+
 async def test_a_redirect_leads_nowhere_and_a_dead_one_can_be_replayed(url, nodes, receiver):
     other = receiver()
     taker = receiver(f"http://{other.place}/inside", f"http://{other.place}/inside")
