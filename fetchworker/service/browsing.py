@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.actions import Runner, parse_actions
-from fetchworker.actions.models import Fill
 from fetchworker.artifacts import ArtifactContext
 from fetchworker.browser import PageMethod, run_of
 from fetchworker.browser.program import find_program
@@ -89,7 +88,6 @@ class BrowserRun:
             session=body.session_id, workspace=workspace, url=body.url,
         )  # fmt: skip
         actions = parse_actions(body.actions)
-        self._secrets = {one.text for one in actions if isinstance(one, Fill) and one.secret}
         self._runner = Runner(
             actions, self._keep, always=body.keep, on_failure=body.keep_on_failure, told=told, refusals=_refusals
         )
@@ -154,7 +152,7 @@ class BrowserRun:
 
     async def _keep(self, kind: Kind, content: bytes | Path, media_type: str) -> str:
         wire = self._request.meta.get(WIRE) if self._request is not None else None
-        secrets = self._secrets | set(wire.session.secrets() if wire is not None else ())
+        secrets = self._runner.secrets | set(wire.session.secrets() if wire is not None else ())
         kept = await self._store.put(kind, content, media_type, about=self._about, secrets=secrets)
         return kept.id
 
