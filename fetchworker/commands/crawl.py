@@ -43,7 +43,7 @@ class Command(ScrapyCrawl):
             "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
             "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
-            "1 failed (also: every request failed, no proxy came back, or an output was not written whole), 2 wrong "
+            "1 failed (also: every request failed, every item was dropped, no proxy came back, or an output was not written whole), 2 wrong "
             "arguments or configuration, proxies that refuse our credentials, or an output that cannot be written, 3 "
             "the site's budget of bytes for today is used up: what is not done is kept."
         )
@@ -142,11 +142,13 @@ class Command(ScrapyCrawl):
 
 
 def _succeeded(crawler: Crawler) -> bool:
+    from fetchworker.summary import all_dropped  # noqa: PLC0415  # keeps `scrapy list` light
+
     stats = crawler.stats.get_stats()
     failed = any(name.startswith("fetchworker/failed/") and not name.endswith(_ANSWERED) for name in stats)
     nothing = not stats.get("item_scraped_count")
     lost = any(name.startswith(_LOST) for name in stats)
-    return stats.get("finish_reason") in _GOOD and not lost and not (failed and nothing)
+    return stats.get("finish_reason") in _GOOD and not lost and not (failed and nothing) and not all_dropped(stats)
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -66,12 +66,36 @@ def test_a_spider_of_scrapy_playwrights(project, shell, server_of_pages, tmp_pat
         "FETCHWORKER_BROWSER": shell,
         "FETCHWORKER_HOST_MAP": json.dumps({f"page.example:{port}": f"127.0.0.1:{port}"}),
     }
-    off = json.dumps({"fetchworker.pipelines.validate.ValidatePipeline": None})  # their items are no items of ours
-    ended = project.scrapy("runspider", str(spider), "-o", f"{tmp_path}/items.jsonl", "-s", f"ITEM_PIPELINES={off}")
+    ended = project.scrapy("runspider", str(spider), "-o", f"{tmp_path}/items.jsonl")
     items = {item["url"].rpartition("/")[2]: item["made"] for item in project.lines("items.jsonl")}
     assert items == {"ann": ["ann"], "ben": ["ben"], "cat": ["cat"], "plain": []}, ended.stderr
     assert ended.stderr.count("scrapy-playwright's download handler is replaced by fetchworker's") == 1
     assert "Traceback" not in ended.stderr
+    assert ended.returncode == 0
+
+
+DROPPED = """
+import scrapy
+
+class Cakes(scrapy.Spider):
+    name = "cakes"
+
+    async def start(self):
+        yield {"kind": "cake", "size": 3}
+        for n in range(int(getattr(self, "plain", 0))):
+            yield {"size": n}
+"""
+
+
+@pytest.mark.parametrize(("plain", "code"), [(0, 1), (2, 0)])
+def test_a_run_whose_items_were_all_dropped_has_failed(project, tmp_path, plain, code):
+    spider = tmp_path / "cakes.py"
+    spider.write_text(DROPPED)
+    project.env |= {"FETCHWORKER_STORE": "true", "FETCHWORKER_MEDIA": "true"}
+    ended = project.scrapy("runspider", str(spider), "-a", f"plain={plain}", "-o", f"{tmp_path}/items.jsonl")
+    assert ended.returncode == code, ended.stderr
+    assert project.lines("items.jsonl") == [{"size": n} for n in range(plain)]
+    assert "unknown kind 'cake'" in ended.stderr
 
 
 @pytest.fixture
