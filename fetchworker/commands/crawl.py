@@ -101,7 +101,12 @@ class Command(ScrapyCrawl):
         from fetchworker.errors import ArgumentError, FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.exports.feeds import check_feeds, check_resumed  # noqa: PLC0415  # as above
         from fetchworker.jobs.report import refused  # noqa: PLC0415  # as above
-        from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
+        from fetchworker.runtime import (  # noqa: PLC0415  # as above
+            check_artifacts_written,
+            check_state_dir,
+            load_configuration,
+            wait_for_queue,
+        )
         from fetchworker.sites import SiteConfig  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
 
@@ -121,6 +126,7 @@ class Command(ScrapyCrawl):
             check_sites(sites)
             check_start_of(spider, self.settings, sites.get(name) or SiteConfig())
             check_state_dir(environment)
+            check_artifacts_written(environment)
             ca_bundle(environment)
             check_feeds(self.settings)
             check_start(environment, sites.get(name) or SiteConfig())

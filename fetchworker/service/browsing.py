@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
 
     from fetchworker.actions import ActionOutcome
+    from fetchworker.actions.outcome import Report
     from fetchworker.artifacts import ArtifactStore
     from fetchworker.artifacts.model import Kind
     from fetchworker.config import Environment
@@ -116,7 +117,7 @@ class BrowserRun:
             async with session_of(self._runtime, held, seconds=timeout) as meta:
                 request.meta.update(meta, **{LAST: last})
                 response = await engine.download_async(request)
-            page |= {"url": response.url, "status": response.status}
+            page |= {"url": response.url, "status": _status(self._runner.report, response.status)}
         except OutcomeError as exc:
             page |= {name: exc.context.get(name) for name in ("status", "vendor", "evidence", "artifact")}
             page["outcome"] = exc.outcome
@@ -171,6 +172,14 @@ class BrowserRun:
             "request_id": self._about.request_id,
             "elapsed_ms": round((time.monotonic() - started) * 1000, 1),
         }
+
+
+def _status(report: Report, first: int) -> int | None:
+    """The status of the page that stands at the end, None where there is none: the last that was gone to, or the first."""
+    went = [one for one in report.actions if one.type == "goto" and one.outcome != "skipped"]
+    if not went:
+        return first
+    return went[-1].value["status"] if went[-1].outcome == "ok" else None
 
 
 def _refusals(page: Any) -> list[Any]:

@@ -217,11 +217,11 @@ async def test_a_secret_is_in_no_trace_and_no_har(do, kept, site):
         assert not [one for one in members if b"hunter2-hunter2" in one or b"abcdef0123456789" in one], kind
 
 
-SIGN_IN = """<!doctype html><meta name=csrf-token content=meta-csrf-0123456789><form method=post action=/in>
+SIGN_IN = b"""<!doctype html><meta name=csrf-token content=meta-csrf-0123456789><form method=post action=/in>
 <input name=user><label>Password<input name=word type=password></label><input name=pw>
 <input type=hidden name=authenticity_token value=hidden-0123456789><textarea name=api_token>area-0123456789</textarea>
 <button>go</button></form><script>document.cookie = "seen=script-set-0123456789";
-document.body.append("it is " + document.cookie.split("=")[1])</script>""".encode()
+document.body.append("it is " + document.cookie.split("=")[1])</script>"""
 
 
 async def test_what_is_typed_into_fields_for_passwords_is_secret_whoever_says_so(do, kept, site):

@@ -12,8 +12,11 @@ from fetchworker.browser.program import find_program
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-AGENT = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
-LINKS = b"""<!doctype html><a id=blank href=/blank target=_blank><b>one</b></a> <a id=named href=/named target=other>two</a>
+AGENT = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
+)
+LINKS = b"""<!doctype html><a id=blank href=/blank target=_blank><b>one</b></a>
+<a id=named href=/named target=other>two</a>
 <a id=plain href=/plain>three</a> <a id=framed href=/framed target=inner>four</a>
 <form action=/form target=_blank><button id=form>five</button></form>
 <button id=made onclick="const a = document.createElement('a'); a.href = '/made'; a.target = '_blank'; a.click()">six

@@ -159,7 +159,7 @@ class TestCommand:
             ((f"{LAB}/", "--action", "dance"), 2, "there is no 'dance'"),
             ((f"{LAB}/", "--action", '{"type": "click"}'), 2, "actions[0].selector: Field required"),
             ((f"{LAB}/", "--actions", "/nowhere.json"), 2, "--actions /nowhere.json: it cannot be read"),
-            ((f"{LAB}/", "--keep", "film"), 2, "keep.0: Input should be"),
+            ((f"{LAB}/", "--keep", "film"), 2, "keep[0]: Input should be"),
         ],
     )
     def test_wrong_arguments(self, arguments, code, told, capsys):

@@ -192,7 +192,7 @@ def test_a_call_whose_time_is_over_tells_how_its_last_try_ended(service):
         ({"url": LAB, "lease": "x"}, "lease"),
         ({"url": LAB, "session_id": "call:1"}, "session_id"),
         ({"url": LAB, "render": True}, "render"),
-        ({"url": LAB, "expect": {"status": ["200"]}}, "expect.status.0"),
+        ({"url": LAB, "expect": {"status": ["200"]}}, "expect.status[0]"),
     ],
 )
 def test_validation_errors_name_the_field(service, body, field):
