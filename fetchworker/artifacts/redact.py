@@ -41,6 +41,7 @@ _PLACES = (
 )
 _SHORT = r"(?<![^\W_])(?:pwd?|pass)(?![^\W_])"
 _TAG = r"<(?:input|meta)\b[^>]{0,4096}>"
+_TEXTAREA = r"(<textarea\b[^>]{0,4096}>)[^<]{1,65536}"
 _VALUE = r"""\b((?:value|content)\s{0,4}=\s{0,4})("[^"]{1,4096}"|'[^']{1,4096}'|[^\s"'>]{1,4096})"""
 _HIDDEN = re.compile(
     rf"""(?i)\b(?:name|id)\s{{0,4}}=\s{{0,4}}["']?[\w:.\[\]-]{{0,64}}(?:{_NAMES}|{_SHORT})|\btype\s{{0,4}}=\s{{0,4}}["']?password"""
@@ -90,6 +91,7 @@ def text(content: str, secrets: Iterable[str] = ()) -> str:
     """A text without values that are known, and without those whose names say what they are."""
     content = hide_registered(_without(content, _spelt(secrets)))
     content = _pattern(_TAG).sub(_tag, content)
+    content = _pattern(_TEXTAREA).sub(_area, content)
     for words, pattern in _PLACES:
         content = _masked(content, words, _pattern(pattern))
     return content
@@ -170,6 +172,10 @@ def _spellings(secret: str) -> Iterable[str]:
         return ()
     spelt = (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], html.escape(secret))
     return {spelling for spelling in spelt if len(spelling) >= MIN_SECRET}
+
+
+def _area(match: re.Match[str]) -> str:
+    return match[1] + MASK if _HIDDEN.search(match[1]) else match.group()
 
 
 def _tag(match: re.Match[str]) -> str:

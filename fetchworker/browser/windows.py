@@ -1,4 +1,4 @@
-"""Scripts that keep a page's links and forms in the page: the first request of a window would go by Chromium's own name.
+"""Scripts that keep links and forms in their page: the first request of a window would go by Chromium's own name.
 
 What a user's click opens in a window replaces the page instead; what a script opens without one is not opened, as where
 a browser blocks popups (HTML, 6.4 "Tracking user activation"; Chromium 156, 2026-11).
@@ -42,8 +42,9 @@ SAME_PAGE = """(() => {
   }, true);
   addEventListener("submit", event => {
     const by = event.submitter?.hasAttribute("formtarget") ? event.submitter : null;
-    if (!opens(by ? by.getAttribute("formtarget") : wanted(event.target))) return;
-    navigator.userActivation?.isActive ? here(by ?? event.target, by ? "formtarget" : "target") : event.preventDefault();
+    const [element, attribute] = by ? [by, "formtarget"] : [event.target, "target"];
+    if (!opens(by ? by.getAttribute(attribute) : wanted(element))) return;
+    navigator.userActivation?.isActive ? here(element, attribute) : event.preventDefault();
   }, true);
 })()"""
 #: what scripts open, in a browser that would: windows, links that are in no page, forms that no event tells of

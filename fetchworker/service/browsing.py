@@ -175,7 +175,7 @@ class BrowserRun:
 
 
 def _status(report: Report, first: int) -> int | None:
-    """The status of the page that stands at the end, None where there is none: the last that was gone to, or the first."""
+    """The status of the page that was gone to last, None where it was not reached."""
     went = [one for one in report.actions if one.type == "goto" and one.outcome != "skipped"]
     if not went:
         return first

@@ -12,9 +12,7 @@ from fetchworker.browser.program import find_program
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-AGENT = (
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
-)
+AGENT = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0"
 LINKS = b"""<!doctype html><a id=blank href=/blank target=_blank><b>one</b></a>
 <a id=named href=/named target=other>two</a>
 <a id=plain href=/plain>three</a> <a id=framed href=/framed target=inner>four</a>
