@@ -44,8 +44,8 @@ class Command(ScrapyCrawl):
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
             "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
             "1 failed (also: every request failed, every item was dropped, no proxy came back, or an output was not "
-            "written whole), 2 wrong arguments or configuration, proxies that refuse our credentials, or an output that "
-            "cannot be written, 3 the site's budget of bytes for today is used up: what is not done is kept."
+            "written whole), 2 wrong arguments or configuration, proxies that refuse our credentials, or an output "
+            "that cannot be written, 3 the site's budget of bytes for today is used up: what is not done is kept."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

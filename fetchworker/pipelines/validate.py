@@ -32,9 +32,7 @@ class ValidatePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline."""
-        from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # which needs the parts of a crawl
-
-        return cls(Runtime.of(crawler), foreign=not issubclass(crawler.spidercls, SiteSpider))
+        return cls(Runtime.of(crawler), foreign=not hasattr(crawler.spidercls, "operations"))  # a site's spider has them
 
     def process_item(self, item: Any) -> Any:
         """Check one item; the one of a foreign spider passes unchanged.

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
+from contextlib import suppress
 
 import pytest
+
+from tests.conftest import ROOT
+
+from .conftest import answer
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -125,3 +133,55 @@ def server_of_pages():
         yield server.server_port
         server.shutdown()
         thread.join()
+
+
+SLOW = """
+import scrapy
+
+class Slow(scrapy.Spider):
+    name = "slow"
+
+    async def start(self):
+        for n in range(2):
+            yield scrapy.Request(f"http://page.example:PORT/slow?{n}", meta={"playwright": True})
+
+    def parse(self, response):
+        yield {"title": response.css("title::text").get()}
+"""
+
+
+async def test_ctrl_c_lets_pages_under_way_end(project, shell, site, tmp_path):
+    shut = asyncio.Event()
+
+    async def slow(writer, _):
+        await shut.wait()
+        writer.write(answer(b"<title>done</title>"))
+
+    site.pages["/slow"] = slow
+    (tmp_path / "slow.py").write_text(SLOW.replace("PORT", str(site.port)))
+    project.env |= {
+        "FETCHWORKER_BROWSER": shell,
+        "FETCHWORKER_HOST_MAP": json.dumps({f"page.example:{site.port}": f"127.0.0.1:{site.port}"}),
+    }
+    command = project.command("runspider", str(tmp_path / "slow.py"), "-o", str(tmp_path / "items.jsonl"))
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=ROOT, env=project.environment(), stderr=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    try:
+        while len(site.to("/slow")) < 2:
+            site.came.clear()
+            await site.came.wait()
+        os.killpg(process.pid, signal.SIGINT)
+        lines = []
+        while b"Closing spider" not in (line := await process.stderr.readline()):
+            lines.append(line)
+            assert line, b"".join(lines).decode()
+        shut.set()
+        told = (await process.stderr.read()).decode()
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert project.lines("items.jsonl") == [{"title": "done"}] * 2, told
+    assert len(site.to("/slow")) == 2, "no page is sent again"
