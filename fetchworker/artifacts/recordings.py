@@ -91,7 +91,10 @@ def _element(value: list[Any], secrets: list[str], depth: int) -> list[Any]:
 def _object(value: dict[str, Any], secrets: list[str], depth: int) -> dict[str, Any]:
     name, own = value.get("name"), value.get("value")
     if isinstance(name, str) and isinstance(own, str):  # a header, a cookie, a parameter
-        [(_, own)] = headers([(name, own)], secrets)
+        if own and own in secrets:
+            own = MASK
+        else:
+            [(_, own)] = headers([(name, own)], secrets)
         return {**_all(value, secrets, depth), "value": own}
     cleaned = _all(value, secrets, depth)
     if isinstance(value.get("cookies"), list):

@@ -154,6 +154,7 @@ def test_the_deadline_holds_for_the_whole_call(service):
     response = service.fetch(f"{LAB}/slow?seconds=8", timeout=0.5)
     assert failure(response) == (504, "DEADLINE")
     assert response.json()["context"]["limit"] == 0.5
+    assert response.json()["context"]["layer"] == "deadline"
     assert service.health()["in_flight"] == 0
     too_long = service.fetch(f"{LAB}/", timeout=301)
     assert failure(too_long) == (400, "VALIDATION_ERROR")
