@@ -47,6 +47,7 @@ from fetchworker.telemetry.attribution import bound, from_meta, set_process
 from fetchworker.usage import SiteSpending
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from scrapy import Request
@@ -142,7 +143,8 @@ class Runtime(IdentitiesOfCrawl):
         set_process(crawl_id=runtime.crawl_id, trace_id=environment.trace_id)
         runtime._warnings = (*environment.notes(), *sites.warnings)
         if not crawler.settings.frozen:  # another project's spider keeps its own settings
-            runtime._apply(crawler)
+            # what a spider says of itself holds where sites.yaml says nothing of it
+            runtime._apply(crawler, kept=() if site in sites else crawler.spidercls.custom_settings or ())
             crawler.signals = QuickSignals(crawler)
             crawler.signals.connect(settle_memory, signals.spider_opened)
         heed_early_stop(crawler)
@@ -158,7 +160,7 @@ class Runtime(IdentitiesOfCrawl):
         spider = crawler.spidercls
         return _open.get(crawler) or cls.open(crawler, site=spider.name, private=not reads_seeds(spider))
 
-    def _apply(self, crawler: Crawler) -> None:
+    def _apply(self, crawler: Crawler, *, kept: Collection[str]) -> None:
         config = self.config
         values: dict[str, Any] = {
             "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
@@ -173,7 +175,7 @@ class Runtime(IdentitiesOfCrawl):
             self._queue = RedisQueue(self, crawler)
             values |= self._queue.settings()
         for name, value in values.items():
-            if (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:
+            if name not in kept and (crawler.settings.getpriority(name) or 0) < _COMMAND_LINE:
                 crawler.settings.set(name, value, priority="spider")
 
     @property

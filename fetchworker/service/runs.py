@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,12 @@ logger = logging.getLogger(__name__)
 
 #: seconds between two looks at the database: whether it answers, and who may call
 _EVERY = 2.0
+#: seconds that the start waits for the database; then calls are served without it
+_OPENING = 10.0
+_SLOW = "the database has not been opened yet: calls of runs fail, jobs go on"
 #: seconds that the end may take
 _CLOSING = 10.0
+_HEAVY = ("fetchworker.runs.service", "fetchworker.runs.durable")
 _NEEDED = ("sqlalchemy", "alembic", "dbos")
 
 
@@ -58,9 +63,14 @@ class RunsPart:
         """Begin to watch, where there is something to watch; a database that does not answer is waited for."""
         if self._place is None:
             return
-        if self._there():
-            await self._look()
-        self._task = asyncio.create_task(self._keep())
+        looked = asyncio.Event()
+        self._task = asyncio.create_task(self._keep(looked))
+        try:
+            async with asyncio.timeout(_OPENING):
+                await looked.wait()
+        except TimeoutError:
+            self.away = _SLOW
+            logger.warning("runs: %s", _SLOW)
 
     async def get(self) -> Runs:
         """The runs.
@@ -97,6 +107,8 @@ class RunsPart:
         return self._runs
 
     async def _opened(self) -> Runs:
+        for name in _HEAVY:
+            await asyncio.to_thread(import_module, name)  # seconds, in which the loop goes on
         from fetchworker.platforms.choice import open_platform  # noqa: PLC0415  # not every service has runs
         from fetchworker.runs.service import Runs  # noqa: PLC0415  # as above
 
@@ -107,19 +119,20 @@ class RunsPart:
             self._place, self._platform, environment=self._environment, settings=self._settings, engine=True
         )
 
-    async def _keep(self) -> None:
+    async def _keep(self, looked: asyncio.Event) -> None:
         while True:
-            await asyncio.sleep(_EVERY)
             if self._there():
                 await self._look()
+            looked.set()
+            await asyncio.sleep(_EVERY)
 
     async def _look(self) -> None:
         """Open what is not open, and learn who may call."""
         before = self.away
         try:
+            store = (await self._open()).store
             from fetchworker.service import principals  # noqa: PLC0415  # SQLAlchemy may be missing
 
-            store = (await self._open()).store
             self._callers.renew(await principals.keys(store))
             seen, self._callers.seen = self._callers.seen, set()
             await principals.used(store, seen)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+import io
 import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
+from scrapy.utils.project import get_project_settings
 
+from fetchworker.commands.runs import Command
 from fetchworker.jobs.processes import kill, marked
 from tests.conftest import ROOT
 
@@ -26,22 +31,47 @@ def home(project, calm):
         kill(marked(job))
 
 
-def test_a_run_is_started_watched_and_looked_at(home):
+@pytest.fixture
+def here(project, monkeypatch, capsys):
+    """Does in this process what starts nothing: a process takes seconds to begin; gives code, output, complaints."""
+    for name in os.environ.keys() - project.environment().keys():
+        monkeypatch.delenv(name)
+    for name, value in project.environment().items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments, stdin=""):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        command, parser = Command(), argparse.ArgumentParser()
+        command.settings = get_project_settings()
+        command.add_options(parser)
+        try:
+            opts, rest = parser.parse_known_args([*arguments])
+            command.run(rest, opts)
+        except SystemExit as exc:
+            command.exitcode = exc.code
+        return command.exitcode, *capsys.readouterr()
+
+    return run
+
+
+def test_a_run_is_started_watched_and_looked_at(home, here):
     done = home.scrapy("runs", "start", "instagram", "-a", "user=nasa", "--workspace", "shop")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].endswith("run  new → queued  (jobs: 1)")
     [run_id] = {line.split()[0] for line in lines if re.match("[0-9a-f]{24} ", line)}
-    assert f"{run_id}  " in home.scrapy("runs", "list", "--workspace", "shop").stdout
-    shown = json.loads(home.scrapy("runs", "show", run_id, "--json").stdout)
+    assert f"{run_id}  " in here("list", "--workspace", "shop")[1]
+    assert here("list", "--workspace", "other")[1] == ""
+    shown = json.loads(here("show", run_id, "--json")[1])
     assert (shown["state"], shown["jobList"][0]["exitCause"]) == ("succeeded", "ok")
-    items = [json.loads(line) for line in home.scrapy("runs", "items", run_id).stdout.splitlines()]
+    assert f"{run_id}  " in here("show", run_id)[1]
+    items = [json.loads(line) for line in here("items", run_id)[1].splitlines()]
     assert len(items) == shown["items"] > 0
-    assert "Spider closed" in home.scrapy("runs", "log", run_id).stdout
+    assert "Spider closed" in here("log", run_id)[1]
     events = [line for line in lines if re.match("[0-9]{4}-", line)]
-    assert home.scrapy("runs", "events", run_id).stdout.splitlines() == events
-    assert home.scrapy("runs", "watch", run_id).returncode == 0
-    assert home.scrapy("runs", "resume", run_id).returncode == 2
+    assert here("events", run_id)[1].splitlines() == events
+    assert here("resume", run_id, "--detach")[0] == 2
+    assert here("deliveries")[:2] == (0, "")
 
 
 def test_a_run_of_a_file_that_nobody_watches_yet_is_taken_up_by_watch_and_says_how_it_ended(home):
@@ -120,30 +150,30 @@ def _read(descriptor: int) -> bytes:
         ((), "required: ACT"),
     ],
 )
-def test_bad_use_is_told(home, arguments, told):
+def test_bad_use_is_told(here, arguments, told):
     if arguments[:1] == ("show",):
-        assert home.scrapy("runs", "migrate").returncode == 0
-    found = home.scrapy("runs", *arguments)
-    assert found.returncode == 2, found.stdout
-    assert told in found.stderr
-    assert "Traceback" not in found.stderr
+        assert here("migrate")[0] == 0
+    code, output, complaint = here(*arguments)
+    assert (code, output) == (2, "")
+    assert told in complaint
+    assert "Traceback" not in complaint
 
 
-def test_nothing_is_made_to_look_at_nothing(home):
-    found = home.scrapy("runs", "list")
-    assert (found.returncode, "does not exist yet" in found.stderr) == (1, True)
-    assert not (home.folder / "state" / "fetchworker.db").exists()
+def test_nothing_is_made_to_look_at_nothing(here, project):
+    code, _, complaint = here("list")
+    assert (code, "does not exist yet" in complaint) == (1, True)
+    assert not (project.folder / "state" / "fetchworker.db").exists()
 
 
-def test_schedules_are_kept_and_told(home):
+def test_schedules_are_kept_and_told(here):
     run = {"workspaceId": "w", "runs": [{"actor": "instagram", "input": {"user": "nasa"}}]}
     body = json.dumps({"name": "nightly", "cron": "30 2 * * *", "timezone": "Europe/Berlin", "run": run})
-    added = home.scrapy("runs", "schedules", "add", "-", stdin=body)
-    assert added.returncode == 0, added.stderr
-    name = added.stdout.split()[0]
-    assert "w/nightly  30 2 * * * Europe/Berlin" in home.scrapy("runs", "schedules", "list").stdout
-    assert home.scrapy("runs", "schedules", "off", name).stdout.rstrip().endswith("next off")
-    assert home.scrapy("runs", "schedules", "drop", name).returncode == 0
-    assert home.scrapy("runs", "schedules", "list").stdout == ""
-    bad = home.scrapy("runs", "schedules", "add", "-", stdin=body.replace("30 2 * * *", "30 2"))
-    assert (bad.returncode, "cron: " in bad.stderr) == (2, True)
+    code, output, complaint = here("schedules", "add", "-", stdin=body)
+    assert code == 0, complaint
+    name = output.split()[0]
+    assert "w/nightly  30 2 * * * Europe/Berlin" in here("schedules", "list")[1]
+    assert here("schedules", "off", name)[1].rstrip().endswith("next off")
+    assert here("schedules", "drop", name)[0] == 0
+    assert here("schedules", "list")[1] == ""
+    code, _, complaint = here("schedules", "add", "-", stdin=body.replace("30 2 * * *", "30 2"))
+    assert (code, "cron: " in complaint) == (2, True)

@@ -63,3 +63,19 @@ def test_a_start_that_is_done_is_not_done_again(crawl):
     assert "'item_scraped_count': 1" in first.stderr, first.stderr
     assert "item_scraped_count" not in second.stderr
     assert (first.returncode, second.returncode) == (0, 0)
+
+
+def test_a_spider_without_an_entry_keeps_what_it_says_of_itself(project):
+    (project.folder / "odd.py").write_text(
+        "import scrapy\n"
+        "class Odd(scrapy.Spider):\n"
+        "    name = 'odd'\n"
+        "    custom_settings = {'DOWNLOAD_TIMEOUT': 5, 'CONCURRENT_REQUESTS_PER_DOMAIN': 3}\n"
+        "    async def start(self):\n"
+        "        names = [*self.custom_settings, 'DOWNLOAD_MAXSIZE']\n"
+        "        self.logger.warning('told %s', [self.settings.getint(name) for name in names])\n"
+        "        return\n"
+        "        yield\n"
+    )
+    done = project.scrapy("runspider", str(project.folder / "odd.py"))
+    assert "told [5, 3, 16777216]" in done.stderr

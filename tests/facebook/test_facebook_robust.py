@@ -7,7 +7,7 @@ import random
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from fetchworker.demo import facebook_shapes as shapes
@@ -158,6 +158,7 @@ def places(value):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 @given(JSON)
+@example({"currMedia": {"edges": True}})
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_any_json(site, operation, value):
     attempt(site, operation, json.dumps({"data": value}))

@@ -204,6 +204,6 @@ def test_a_session_is_minted(browsing):
         assert done(told)["cookies"] == ["cleared"]
         assert told.text.count(".") < 2, "names, no values"
         failed = client.post("/sessions/mia/mint", json={})
-        assert failure(failed) == (422, "VALIDATION_ERROR")
+        assert failure(failed) == (400, "VALIDATION_ERROR")
         assert failed.json()["context"]["fields"] == ["url"]
     assert "<h1>jug</h1>" in done(fetch(browsing, f"{LAB}/challenge/jug", session_id="mia"))["body"]

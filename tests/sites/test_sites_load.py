@@ -94,6 +94,7 @@ def test_every_key_can_be_written(write):
                 robots: ignore
                 warmup: true
                 on_block: keep
+                render: on_evidence
                 session_ttl: 600
                 pool: {min_idle: 1, max_idle: 2, max_total: 3}
                 accept_language: "de-DE,de;q=0.9, en;q=0.8"

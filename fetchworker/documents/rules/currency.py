@@ -29,13 +29,15 @@ _TOKENS = {
     "MXN": re.compile(r"(?<![A-Za-z])(?:M(?:X|ex)\s?\$|MXN(?![A-Za-z]))"),
     "IDR": re.compile(r"(?<![A-Za-z])(?:Rp\.?(?=\s?\d)|IDR(?![A-Za-z]))"),
     "USD": re.compile(r"US\s?\$|(?<![A-Za-z])USD(?![A-Za-z])|(?i:\bUS dollars?\b)"),
+    "ZAR": re.compile(r"(?<![A-Za-z])(?:R\s?(?=\d{1,3}(?:[ ,]\d{3})*[.,]\d\d(?!\d))|ZAR(?![A-Za-z]))"),
     "CHF": re.compile(r"(?<![A-Za-z])(?:CHF|SFr\.?)(?![A-Za-z])"),
 }
 _DOLLAR = re.compile(r"(?<![A-Za-z])\$\s?[-\d(]|\d\s?\$")
 _CODE = "(" + "|".join(sorted(money.CODES)) + ")"
 #: a code counts beside an amount, in brackets, or alone: SDN BHD is no dinar
 _CODES = re.compile(
-    rf"(?<![A-Za-z]){_CODE}\s?-?\d[\d.,' ]*[.,]\d\d(?!\d)|\d[.,]\d\d\s?{_CODE}(?![A-Za-z])|^\W*{_CODE}\W*$"
+    rf"(?<![A-Za-z]){_CODE}\s?-?\d+(?:[.,']\d{{2,3}}| \d{{3}})*[.,]\d\d(?!\d)"
+    rf"|\d[.,]\d\d\s?{_CODE}(?![A-Za-z])|^\W*{_CODE}\W*$"
 )
 
 

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import columns, country, dates, labels, money, near, parties, sums
+from fetchworker.documents.rules import country, dates, due, labels, money, near, numbers, parties, sums
 from fetchworker.documents.rules.currency import currency
 from fetchworker.documents.rules.value import Value
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from fetchworker.documents.rules.layout import Cell, Sheet
 
-_NUMBER = re.compile(r"[A-Za-z0-9][\w/\-.]*")
-_AFTER = re.compile(r"^(?:nr|no|n[°º]|num|number|#)[\s.:#°º]*", re.IGNORECASE)
 #: the end of a sentence or of a part of it, not that of an amount or a day
 _SENTENCE = re.compile(r"(?<!\d)[.;]\s|[.;]\s+(?=[^\W\d_])|,\s+(?=[^\W\d_])")
 #: a payment is due between these many days after an invoice
@@ -35,7 +33,7 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
     found = {
         "seller": issuer,
         "buyer": other or parties.addressed(sheet, issuer),
-        "invoice_number": _number(sheet),
+        "invoice_number": numbers.number(sheet),
         "invoice_date": issued,
         "due_date": due,
         "currency": unit,
@@ -65,80 +63,18 @@ def _credited(sheet: Sheet, found: dict[str, Value | None]) -> dict[str, Value |
     return found
 
 
-def _number(sheet: Sheet) -> Value | None:
-    found = list(near.beside(sheet, ("invoice_number",), number_of))
-    if found:
-        chance, number, cells, _ = max(found, key=lambda entry: entry[0])
-        return Value(number, cells, chance, seen=cells[-1].text)
-    return _titled(sheet) or _plainly(sheet)
-
-
-def _plainly(sheet: Sheet) -> Value | None:
-    """The number beside ``No.`` or beside the title's word (``Rechnung | 17``) at the head of a page."""
-    for row in sheet.rows[:30]:
-        if columns.opened(row):
-            return None
-        for place, cell in enumerate(row.cells):
-            if not labels.alone(cell.text, "number_alone", "title_invoice", "credit"):
-                continue
-            for value in (*row.cells[place + 1 : place + 2], *sheet.below(cell, reach=2.0)[:1]):
-                number = number_of(value.text)
-                money_ = any(amount.money for amount in money.amounts(value.text))
-                if number and number == value.text.strip() and not money_:
-                    return Value(number, (cell, value), 0.8, seen=value.text)
-    return None
-
-
-def number_of(text: str) -> str | None:
-    """The first token of a text that can be an invoice's number."""
-    text = _AFTER.sub("", text.strip())
-    match = _NUMBER.match(text)
-    if match is None:
-        return None
-    days = dates.find(text)
-    if days and days[0].start == 0:
-        return None
-    token = match[0].rstrip(".-/")
-    if any(char.isdigit() for char in token):
-        return token
-    following = re.match(r"[A-Z]{1,5}[ \-/]{1,3}(?=\d)[\w/\-.]+", text)  # RE 2024-17
-    return following[0].rstrip(".-/") if following else None
-
-
-def _titled(sheet: Sheet) -> Value | None:
-    """A number behind, under or beside the title: ``Invoice INV/2023/8``, ``# 17``, a column ``Invoice``."""
-    for row in sheet.rows[:40]:
-        for cell in row.cells:
-            title = labels.begins(cell.text, "title_invoice", "credit")
-            if title is None:
-                continue
-            rest = cell.text[title.end() :].strip(" :")
-            number = number_of(rest) if rest else None
-            if number and len(rest.split()) <= 2 and sum(char.isdigit() for char in number) > 1:
-                return Value(number, (cell,), 0.85, seen=cell.text)
-            columns = any(labels.begins(other.text, "invoice_date", "due_date", "date") for other in row.cells)
-            below = sheet.below(cell, reach=3.0)
-            if columns and not rest and below and number_of(below[0].text):
-                return Value(number_of(below[0].text) or "", (cell, below[0]), 0.85, seen=below[0].text)
-    for cell in sheet.cells[:40]:
-        hash_ = re.match(r"#\s*(\S*\d\S*)$", cell.text)
-        if hash_:
-            return Value(hash_[1], (cell,), 0.8, seen=cell.text)
-    return None
-
-
 def _days(sheet: Sheet) -> tuple[Value | None, Value | None]:
     """The day of the invoice and the day it is due."""
     every = [day for cell in sheet.cells for day in dates.find(cell.text)]
     first, proved = dates.day_first(every)
     issued = _best(sheet, ("invoice_date",)) or _behind_number(sheet) or _best(sheet, ("date",), other=True)
-    due = _best(sheet, ("due_date",), read=_due_day) or _wrapped(sheet)
+    paid = _best(sheet, ("due_date",), read=_due_day) or _wrapped(sheet) or due.day(sheet)
     if not proved:
         first, proved = country.order(sheet, every)
-        first, proved = _by_term(issued, due, (first, proved))
+        first, proved = _by_term(issued, paid, (first, proved))
     if issued is None:
-        issued = _any(sheet, due)
-    return _day(issued, day_first=first, proved=proved), _day(due, day_first=first, proved=proved)
+        issued = _any(sheet, paid)
+    return _day(issued, day_first=first, proved=proved), _day(paid, day_first=first, proved=proved)
 
 
 _Day = tuple[float, dates.Found, tuple["Cell", ...]]

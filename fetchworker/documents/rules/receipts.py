@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from fetchworker.documents.rules import country, dates, heads, labels, money, repair, totals
+from fetchworker.documents.rules import country, dates, heads, labels, money, repair, taxes, totals
 from fetchworker.documents.rules.currency import currency
 from fetchworker.documents.rules.value import Value
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fetchworker.documents.rules.totals import Told
 
 _TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)|\d:\d\d:\d\d")
-_RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 _STRONG = re.compile(r"grand|payable|due|incl|inc|final|gross|after|nett|sales|apayer|ttc|besar|keseluruhan|zuzahlen")
 #: what tills call the whole, and invoices the part before tax
 _NET = frozenset({"nettotal", "totalnet", "netamount"})
@@ -25,6 +24,8 @@ _CENTS = Decimal("0.05")
 #: what is left of the confidence in a total that its parts contradict
 _AGAINST = 0.7
 _ALONE = ("paid_card_alone", "paid_other_alone")
+#: the number of a card, most of it hidden
+_MASKED = re.compile(r"[Xx*]{2,}")
 _PAYMENTS = {"paid_cash": "cash", "paid_card": "card"}
 
 
@@ -53,9 +54,9 @@ def read(sheet: Sheet) -> dict[str, Value | None]:
         "date": day(sheet),
         "address": where,
         "total": total,
-        "tax": _tax(told, total) or _summary_tax(totals.summaries(sheet, mark), total),
+        "tax": taxes.tax(told, totals.summaries(sheet, mark), total),
         "currency": unit,
-        "payment": _payment(told, total),
+        "payment": _payment(told, total) or _named_payment(sheet, told),
     }
 
 
@@ -143,6 +144,7 @@ def _total(sheet: Sheet, told: list[Told], mark: str) -> Value | None:
     _paid(candidates, plain)
     _added(candidates, plain)
     _summed(candidates, told)
+    _tipped(candidates, sheet, mark)
     if not candidates:
         return _largest(sheet, mark)
     value, best = max(candidates.items(), key=lambda pair: (pair[1].weight, pair[0]))
@@ -227,6 +229,15 @@ def _summed(candidates: dict[Decimal, _Candidate], told: list[Told]) -> None:
                     return
 
 
+def _tipped(candidates: dict[Decimal, _Candidate], sheet: Sheet, mark: str) -> None:
+    """A total and a tip are the total that was paid."""
+    for row in sheet.rows:
+        if labels.begins(row.text, "tip"):
+            tips = [amount.value for cell in row.cells for amount in money.amounts(cell.text, mark) if amount.money]
+            for value in [value for value in candidates if tips and tips[-1] > 0 and value - tips[-1] in candidates]:
+                _prove(candidates, value, candidates[value - tips[-1]].weight)
+
+
 def _largest(sheet: Sheet, mark: str) -> Value | None:
     """The largest amount with cents, where no label was read."""
     found = [
@@ -241,49 +252,6 @@ def _largest(sheet: Sheet, mark: str) -> Value | None:
     return Value(money.printed(value), (cell,), 0.4, seen=cell.text)
 
 
-def _tax(told: list[Told], total: Value | None) -> Value | None:
-    """The tax in the total: its label's amount, or the summary's last column."""
-    limit = Decimal(total.text) if total else Decimal(10**9)
-    plain = [
-        entry
-        for entry in told
-        if entry.role == "tax" and entry.money and not entry.summary and 0 <= entry.value < limit
-    ]
-    summary = [entry for entry in told if entry.summary and len(entry.beside) > 1 and 0 <= entry.value < limit]
-    if plain:
-        last = plain[-1]
-        agreed = any(entry.value == last.value for entry in summary) or _is_taxed(told, last, total)
-        return Value(money.printed(last.value), last.cells, 0.95 if agreed else 0.85, seen=last.cell.text)
-    if summary:
-        entry = summary[-1]
-        return Value(money.printed(entry.value), entry.cells, 0.8, seen=entry.cell.text)
-    return None
-
-
-def _is_taxed(told: list[Told], tax: Told, total: Value | None) -> bool:
-    """Whether a tax fits the total: with the subtotal it makes it, or its printed rate does."""
-    if total is None:
-        return False
-    whole = Decimal(total.text)
-    if any(entry.role == "subtotal" and abs(entry.value + tax.value - whole) <= _CENTS for entry in told):
-        return True
-    rates = [Decimal(rate.replace(",", ".")) for rate in _RATE.findall(f"{tax.label.text} {tax.cell.text}")]
-    return any(abs(whole * rate / (100 + rate) - tax.value) <= _CENTS for rate in rates)
-
-
-def _summary_tax(rows: list[list[tuple[Decimal, Cell]]], total: Value | None) -> Value | None:
-    """The taxes of a summary's rows together, if with their nets they are the total."""
-    if not rows or total is None:
-        return None
-    tax = sum((row[1][0] for row in rows), Decimal(0))
-    net = sum((row[0][0] for row in rows), Decimal(0))
-    proved = abs(net + tax - Decimal(total.text)) <= _CENTS
-    if tax < 0 or tax > net or (len(rows) > 1 and not proved):
-        return None
-    cells = tuple(row[1][1] for row in rows)
-    return Value(money.printed(tax), cells, 0.95 if proved else 0.6, seen=cells[-1].text)
-
-
 def _payment(told: list[Told], total: Value | None) -> Value | None:
     """How it was paid: cash, card, or what else the row names."""
     after = min((entry.row for entry in told if entry.role in {"total", "rounded"}), default=0)
@@ -295,6 +263,30 @@ def _payment(told: list[Told], total: Value | None) -> Value | None:
                 match = 0.95 if agreed or name == "paid_cash" else 0.88
                 return Value(_PAYMENTS.get(name) or entry.words, entry.cells, match, seen=entry.label.text)
     return None
+
+
+def _named_payment(sheet: Sheet, told: list[Told]) -> Value | None:
+    """How it was paid, where a row behind the total says so without an amount: ``VISA XXXX1182``, ``Paid by UPI``."""
+    after = min((entry.row for entry in told if entry.role in {"total", "rounded"}), default=len(sheet.rows))
+    for row in sheet.rows[after + 1 :]:
+        for place, cell in enumerate(row.cells):
+            opened = labels.begins(cell.text, "paid_by")
+            text = cell.text[opened.end() :].strip(" :") if opened else cell.text
+            beside = row.cells[place + 1 : place + 2] if opened and not text else ()
+            way = _way(beside[0].text if beside else text, told=opened is not None)
+            if way is not None:
+                return Value(way, (cell, *beside), 0.88, seen=cell.text)
+    return None
+
+
+def _way(text: str, *, told: bool) -> str | None:
+    """The way to pay that a text names, and nothing else unless it is told that it does."""
+    kind = totals.role(text)
+    if kind is None or kind[0] not in {*_PAYMENTS, "paid_other"}:
+        return None
+    more = any(char.isalpha() for char in _MASKED.sub("", text[kind[1] :]))
+    begun = len(labels.compact(text[: kind[1]])) == len(kind[2])
+    return (_PAYMENTS.get(kind[0]) or kind[2]) if begun and (told or not more) else None
 
 
 def _is_alone(words: str) -> bool:

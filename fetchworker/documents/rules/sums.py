@@ -44,7 +44,7 @@ def sums(sheet: Sheet, mark: str) -> dict[str, Value | None]:
         return {
             name: _value(part, 0.98, _PROVED) for name, part in zip(("subtotal", "tax", "total"), triple, strict=True)
         }
-    total = max(whole, key=lambda part: part.weight, default=None)
+    total = _before_payments(max(whole, key=lambda part: part.weight, default=None), whole, told)
     net = nets[-1] if nets else None
     tax = taxes[0] if taxes else None
     if total and tax and abs(tax.value) > abs(total.value):
@@ -97,6 +97,14 @@ def _taxes(told: list[Told]) -> list[_Part]:
         both = _Part(sum((entry.value for entry in several), Decimal(0)), cells, 1.0, several[-1].cell.text)
         parts.insert(0, both)
     return parts
+
+
+def _before_payments(total: _Part | None, whole: list[_Part], told: list[Told]) -> _Part | None:
+    """The total that payments, or a tax that is kept back, make the one that was found."""
+    less = {abs(entry.value) for entry in told if entry.role in {"paid", "withheld"} or entry.words in _PREPAID}
+    if total is None or not total.value:
+        return total
+    return next((part for part in whole if part.value - total.value in less), total)
 
 
 def _others(told: list[Told]) -> list[Decimal]:

@@ -146,7 +146,16 @@ def _rows(sheet: Sheet, mark: str) -> Iterator[tuple[int, Row, bool]]:
 
 def _opens_summary(row: Row, mark: str) -> bool:
     named = role(row.text)
-    return named is not None and named[0] == "summary" and not any(amount.money for amount in _amounts_of(row, mark))
+    opens = (named is not None and named[0] == "summary") or _is_summary_head(row.text)
+    return opens and not any(amount.money for amount in _amounts_of(row, mark))
+
+
+@lru_cache(maxsize=8192)
+def _is_summary_head(text: str) -> bool:
+    """Whether a row has the heads of a summary's columns and nothing else: ``VAT Net Tax``, ``MwSt Netto Steuer``."""
+    found = list(labels.pattern("summary_column").finditer(labels.fold(text)))
+    known = sum(len(labels.compact(match[0])) for match in found)
+    return len(found) > 2 and known == len(labels.compact(text)) and labels.find(text, "tax") is not None
 
 
 def _amounts_of(row: Row, mark: str) -> list[money.Amount]:

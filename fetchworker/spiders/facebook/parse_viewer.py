@@ -12,7 +12,7 @@ from fetchworker.items import Post
 from fetchworker.spiders.facebook import feedback as below
 from fetchworker.spiders.facebook import ids, parse_media, parse_story
 from fetchworker.spiders.facebook.body import walk
-from fetchworker.spiders.reading.values import dig, instant, link, mapping, text
+from fetchworker.spiders.reading.values import dig, instant, link, mapping, sequence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ def pictures(body: Body) -> Iterator[Document]:
     """The picture that the page is of."""
     for document in body.documents:
         found = dig(document, "data", "currMedia")
-        for one in (found, *(dig(edge, "node") for edge in mapping(found).get("edges") or ())):
+        for one in (found, *(dig(edge, "node") for edge in sequence(mapping(found).get("edges")))):
             if isinstance(one, dict) and parse_media.number(one):
                 yield one
 
