@@ -32,7 +32,8 @@ class ValidatePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline."""
-        return cls(Runtime.of(crawler), foreign=not hasattr(crawler.spidercls, "operations"))  # a site's spider has them
+        of_a_site = hasattr(crawler.spidercls, "operations")
+        return cls(Runtime.of(crawler), foreign=not of_a_site)
 
     def process_item(self, item: Any) -> Any:
         """Check one item; the one of a foreign spider passes unchanged.

@@ -214,7 +214,7 @@ def test_a_place_that_cannot_be_is_told_at_once(environment, tmp_path, place, to
 @pytest.mark.parametrize("place", ["/proc/nope", "http://nowhere.invalid/artifacts"])
 def test_a_place_that_takes_nothing_is_told_by_a_trial(environment, place):
     store = ArtifactStore.of(environment(artifacts_store=SecretStr(place)))
-    with pytest.raises(ConfigError, match="FETCHWORKER_ARTIFACTS_STORE cannot be written: .*; make it writable"):
+    with pytest.raises(ConfigError, match=r"FETCHWORKER_ARTIFACTS_STORE cannot be written: .*; make it writable"):
         store.check()
 
 
