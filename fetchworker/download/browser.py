@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 
 from scrapy.utils.misc import load_object
 
-from fetchworker.browser import BrowserEngine
 from fetchworker.browser.cookies import changes
 from fetchworker.download.browserheld import HeldPages, Hold
 from fetchworker.download.browserplan import DEFAULT, Limits, Plan, plan_visit, proxy_of_arguments
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from fetchworker.browser import BrowserContext
+    from fetchworker.browser import BrowserContext, BrowserEngine
     from fetchworker.browser.options import ContextSpec
     from fetchworker.proxies import Proxy
     from fetchworker.usage import Charge
@@ -228,6 +227,8 @@ class BrowserParts:
 
     async def engine(self) -> BrowserEngine:
         """The engine; with the first call it is this crawl's too."""
+        from fetchworker.browser import BrowserEngine  # noqa: PLC0415  # only who asks for a page has what it needs
+
         async with self._opening:
             if self._engine is None:
                 self._engine = await BrowserEngine.of(engine_options(self._crawler.settings, self._runtime.environment))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from fetchworker.service.failures import ApiError
@@ -100,7 +100,8 @@ class Admission:
             if turn.done() and not turn.cancelled():  # the place was handed over in the same moment
                 self._release()
             else:
-                self._queue.remove(turn)
+                with suppress(ValueError):  # a place that came back has passed it over already
+                    self._queue.remove(turn)
             raise
 
     def _release(self) -> None:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
@@ -20,6 +20,7 @@ from fetchworker.runs.schedulemodels import ScheduleRequest
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody, MintBody
+from fetchworker.service.queries import check_query
 from fetchworker.service.responses import REF, failure_response
 from fetchworker.service.routes.artifacts import artifacts_router
 from fetchworker.service.routes.browser import browser_router
@@ -71,19 +72,20 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app = FastAPI(
         title=_TITLE, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
     )
+    strict = [Depends(check_query)]
     app.include_router(health_router(service))
     app.include_router(pages_router())
-    app.include_router(fetch_router(service))
-    app.include_router(sessions_router(service))
-    app.include_router(documents_router(service))
-    app.include_router(artifacts_router(service))
-    app.include_router(browser_router(service))
+    app.include_router(fetch_router(service), dependencies=strict)
+    app.include_router(sessions_router(service), dependencies=strict)
+    app.include_router(documents_router(service), dependencies=strict)
+    app.include_router(artifacts_router(service), dependencies=strict)
+    app.include_router(browser_router(service), dependencies=strict)
     if not service.stateless:
-        app.include_router(pool_router(service))
-        app.include_router(runs_router(service))
+        app.include_router(pool_router(service), dependencies=strict)
+        app.include_router(runs_router(service), dependencies=strict)
         app.include_router(jobs_router(service))
-        app.include_router(deliveries_router(service))
-        app.include_router(schedules_router(service))
+        app.include_router(deliveries_router(service), dependencies=strict)
+        app.include_router(schedules_router(service), dependencies=strict)
     app.include_router(sites_router(service, spiders))
     for kind in (ApiError, FetchworkerError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _failed)

@@ -65,6 +65,7 @@ class BrowserRun:
         store: where artifacts go.
         call_id: names the call.
         workspace: whose the artifacts are.
+        caller: whose leases it may use.
         told: hears of each action when it is over.
 
     Raises:
@@ -79,11 +80,12 @@ class BrowserRun:
         *,
         call_id: str,
         workspace: str | None = None,
+        caller: str | None = None,
         told: Callable[[ActionOutcome], None] = lambda _: None,
     ) -> None:
         assert served.runtime
         self._served, self._runtime, self._body = served, served.runtime, body
-        self._store = store
+        self._store, self._caller = store, caller
         self._about = ArtifactContext(
             site=served.name, operation=OPERATION, request_id=call_id, job_id=self._runtime.crawl_id,
             session=body.session_id, workspace=workspace, url=body.url,
@@ -110,7 +112,7 @@ class BrowserRun:
         """
         started = time.monotonic()
         body = self._body
-        held = Held(body.session_id, body.lease) if body.session_id is not None else None
+        held = Held(body.session_id, body.lease, self._caller) if body.session_id is not None else None
         request = self._made(timeout)
         page: dict[str, Any] = {"url": body.url, "status": None, "outcome": "ok"}
         try:

@@ -55,6 +55,7 @@ async def run_fetch(
     timeout: float,  # noqa: ASYNC109  # the whole call's is over it
     last: dict[str, Any],
     workspace: str | None = None,
+    caller: str | None = None,
 ) -> Item:
     """Fetch one address.
 
@@ -66,6 +67,7 @@ async def run_fetch(
         timeout: seconds; no try may take longer.
         last: is told how each try ended.
         workspace: whose artifacts it leaves behind.
+        caller: whose leases it may use.
 
     Raises:
         ApiError: the arguments are wrong, or what the caller expects does not hold.
@@ -78,7 +80,7 @@ async def run_fetch(
     request = _fetch_request(served, body, params, call_id=call_id, timeout=timeout)
     if body.country is not None:
         request.meta[COUNTRY] = check_country(served.runtime, body.country, body.proxy)
-    held = Held(body.session_id, body.lease) if body.session_id is not None else None
+    held = Held(body.session_id, body.lease, caller) if body.session_id is not None else None
     about = _about(served, "fetch", call_id, session=body.session_id, url=params.url, workspace=workspace)
     async with archived(served.runtime, about) as kept, session_of(served.runtime, held, seconds=timeout) as meta:
         request.meta.update(meta, **{LAST: last, WORKSPACE: workspace}, **kept)

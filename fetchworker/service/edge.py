@@ -93,11 +93,14 @@ class Edge:
             return
         headers = dict(reversed(scope["headers"]))
         call = _Call(scope, headers, send, self._patience)
+        self._service.under_way += 1
         try:
             async with call.held:
                 await self._serve(call, headers, receive)
         except _GoneError:
             call.status = 499
+        except asyncio.CancelledError as exc:
+            await self._ended(call, exc)
         except TimeoutError:  # the client takes nothing of its answer
             call.status = 499
         except Exception as exc:
@@ -107,8 +110,22 @@ class Edge:
             with suppress(TimeoutError):
                 await call.fail(failure, rest=partial(self._rest, receive))
         finally:
+            self._service.under_way -= 1
             self._bodies.give_back(call.lies)
             call.tell()
+
+    async def _ended(self, call: _Call, error: asyncio.CancelledError) -> None:
+        """Answer a call that is cut off as the service ends, wherever it is: its client is still there.
+
+        Raises:
+            CancelledError: it is cancelled for another reason.
+        """
+        task = asyncio.current_task()
+        if task is None or not self._service.ending:
+            raise error
+        task.uncancel()
+        with suppress(TimeoutError):
+            await call.fail(failure_of(error), rest=_nothing)
 
     async def _serve(self, call: _Call, headers: dict[bytes, bytes], receive: Receive) -> None:
         self._check_browser(headers)
@@ -200,13 +217,17 @@ class Edge:
         watch = asyncio.ensure_future(_cancel_when_gone(work, call, receive))
         try:
             await self._app(call.scope, replay, call.send)
-        except asyncio.CancelledError as exc:
-            if not call.gone and not self._service.ending:
+        except asyncio.CancelledError:
+            if not call.gone:
                 raise
             work.uncancel()
-            raise (_GoneError if call.gone else failure_of(exc)) from None
+            raise _GoneError from None
         finally:
             watch.cancel()
+
+
+async def _nothing() -> None:
+    return
 
 
 def _unread(failure: ApiError) -> ApiError:

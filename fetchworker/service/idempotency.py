@@ -7,12 +7,14 @@ digest, for as long as a call may take. In a stateless service the answers are k
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
+import logging
 import re
 import time
 from collections import OrderedDict
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,13 +24,16 @@ from starlette.responses import Response
 
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.failures import ApiError
+from fetchworker.service.responses import INCOMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from starlette.requests import Request
 
     from fetchworker.redis import Client
+
+logger = logging.getLogger(__name__)
 
 #: seconds that an answer is kept
 KEPT = 86_400
@@ -41,6 +46,8 @@ _KEY = re.compile(r"[!-~]{1,255}")
 _FAILED = 500
 _TOO_MANY = 429
 _SECONDS_MORE = 30
+#: seconds that Redis may take for one step: no call's time is over it
+_STEP = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +59,19 @@ class Answer:
     status: int = 0
     content_type: str = ""
     body: bytes = b""
+    incomplete: str | None = None
 
     def dump(self) -> bytes:
         """As bytes."""
         told = [self.digest, self.done, self.status, self.content_type, base64.b64encode(self.body).decode()]
+        told += [self.incomplete] if self.incomplete else []
         return orjson.dumps(told)
 
     @classmethod
     def load(cls, data: bytes) -> Answer:
         """What :meth:`dump` wrote."""
-        digest, done, status, content_type, body = orjson.loads(data)
-        return cls(digest, done, status, content_type, base64.b64decode(body))
+        digest, done, status, content_type, body, *more = orjson.loads(data)
+        return cls(digest, done, status, content_type, base64.b64decode(body), *more)
 
 
 class Answers(Protocol):
@@ -113,15 +122,14 @@ class LocalAnswers:
 
 
 class RedisAnswers:
-    """In Redis."""
+    """In Redis; a step of it ends, whatever becomes of that."""
 
     def __init__(self, redis: Callable[[], Awaitable[Client]]) -> None:
         self._redis = redis
 
     async def begin(self, key: str, answer: Answer, seconds: float, /) -> Answer | None:
         """See :class:`Answers`."""
-        client = await self._redis()
-        with _translated():
+        async with self._client() as client:
             for _ in range(2):  # it may expire between the two commands
                 if await client.set(key, answer.dump(), nx=True, px=int(seconds * 1000)):
                     return None
@@ -132,22 +140,26 @@ class RedisAnswers:
 
     async def keep(self, key: str, answer: Answer, /) -> None:
         """See :class:`Answers`."""
-        client = await self._redis()
-        with _translated():
+        async with self._client() as client:
             await client.set(key, answer.dump(), ex=KEPT)
 
     async def drop(self, key: str, /) -> None:
         """See :class:`Answers`."""
-        client = await self._redis()
-        with _translated():
+        async with self._client() as client:
             await client.delete(key)
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[Client]:
+        with _translated():
+            async with asyncio.timeout(_STEP):
+                yield await self._redis()
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
     try:
         yield
-    except (RedisError, OSError) as exc:
+    except (RedisError, OSError) as exc:  # TimeoutError is one of these
         told = f"no Redis to keep answers of calls: {type(exc).__name__}: {exc}"
         raise RedisUnavailableError(told) from exc
 
@@ -187,19 +199,21 @@ class Idempotency:
             await self._settle(key, Answer(digest, True, exc.status, "application/json", orjson.dumps(exc.body())))
             raise
         except BaseException:
-            await self._answers.drop(key)
+            await self._settle(key, None)
             raise
-        body = bytes(response.body)
-        await self._settle(
-            key, Answer(digest, True, response.status_code, response.headers.get("content-type", ""), body)
-        )
+        await self._settle(key, _answer(digest, response))
         return response
 
-    async def _settle(self, key: str, answer: Answer) -> None:
-        if answer.status >= _FAILED or answer.status == _TOO_MANY:
-            await self._answers.drop(key)
-        else:
-            await self._answers.keep(key, answer)
+    async def _settle(self, key: str, answer: Answer | None) -> None:
+        """Keep the answer, or nothing where it is none; a call that is done is done, whether that can be or not."""
+        try:
+            if answer is None or answer.status >= _FAILED or answer.status == _TOO_MANY:
+                await self._answers.drop(key)
+            else:
+                await self._answers.keep(key, answer)
+        except RedisUnavailableError as exc:
+            told = "the answer to a call with an Idempotency-Key is not kept, for %g s it counts as under way: %s"
+            logger.warning(told, self._longest, exc)
 
 
 def key_of(request: Request) -> str | None:
@@ -215,6 +229,11 @@ def key_of(request: Request) -> str | None:
     return given
 
 
+def _answer(digest: str, response: Response) -> Answer:
+    kind = response.headers.get("content-type", "")
+    return Answer(digest, True, response.status_code, kind, bytes(response.body), response.headers.get(INCOMPLETE))
+
+
 def _key(request: Request, given: str) -> str:
     parts = orjson.dumps([request.scope["state"]["caller"], request.method, str(request.url.path), given])
     return f"{_PREFIX}:{{{hashlib.sha256(parts).hexdigest()}}}"
@@ -226,5 +245,5 @@ def _again(before: Answer, digest: str) -> Response:
     if not before.done:
         after = {"retry-after": "1"}
         raise ApiError("CONFLICT", "the call with this Idempotency-Key is under way", headers=after, reason="pending")
-    headers = {"idempotency-replayed": "true"}
+    headers = {"idempotency-replayed": "true"} | ({INCOMPLETE: before.incomplete} if before.incomplete else {})
     return Response(before.body, before.status, headers, before.content_type or None)

@@ -9,9 +9,8 @@ from fetchworker.errors import LeaseLostError, OutcomeError
 from fetchworker.middlewares.pooled import LEASED, SCOPE
 from fetchworker.outcomes.taxonomy import REFUSALS
 from fetchworker.service.failures import ApiError
-from fetchworker.sessions.pool import Lease
 from fetchworker.sessions.poolkeys import jar_of
-from fetchworker.sessions.remote import RemoteLeases
+from fetchworker.sessions.remote import RemoteLeases, Token
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """The session that a call names, and the token of the lease that holds it, if it is one of the pool."""
+    """The session that a call names; the token of the lease that holds it, if it is one of the pool; and who calls."""
 
     name: str
     lease: str | None = None
+    caller: str | None = None
 
 
 @asynccontextmanager
@@ -44,16 +44,16 @@ async def session_of(runtime: Runtime, held: Held | None, *, seconds: float) -> 
     if held is None:
         yield {}
         return
-    name, token = held
+    name, token, caller = held
     if token is None:
         if jar_of(name) is not None:
             raise ApiError("VALIDATION_ERROR", "session_id: a session of the pool needs its lease", fields=["lease"])
         async with _alone(runtime, name, seconds):
             yield {"fw_session": name}
         return
-    if Lease.of(token).session_id != name:
+    if Token.of(token).lease.session_id != name:
         raise LeaseLostError(f"the lease is not that of session {name!r}")
-    async with RemoteLeases(runtime.leases).borrowed(token) as mine:
+    async with RemoteLeases(runtime.leases, caller=caller).borrowed(token) as mine:
         try:
             yield {"fw_session": name, SCOPE: mine.owner, LEASED: True}
         except OutcomeError as exc:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal, Self
 
-import orjson
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -111,7 +111,7 @@ class FetchBody(_Strict):
         """
         headers, body = self.headers, self.body
         if "json_" in self.model_fields_set:
-            body = orjson.dumps(self.json_).decode()
+            body = _json(self.json_)
             if not any(name.lower() == "content-type" for name in headers):
                 headers = {**headers, "Content-Type": "application/json"}
         values = {"url": self.url, "method": self.method, "headers": headers, "cookies": self.cookies, "body": body}
@@ -120,6 +120,19 @@ class FetchBody(_Strict):
             return FetchParams.model_validate(values | rest)
         except ValidationError as exc:
             raise invalid(exc) from None
+
+
+def _json(value: Any) -> str:
+    """A value as JSON, numbers of any length as they are.
+
+    Raises:
+        ApiError: a number that JSON does not have, or that is too long.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        told = "json: a number is none that JSON has (NaN, Infinity, or beyond 1e308), or has too many digits"
+        raise ApiError("VALIDATION_ERROR", told, fields=["json"]) from None
 
 
 Recording = Literal["screenshot", "html", "trace", "har"]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 PATIENCE = 1.0
 #: seconds for which it holds what was seen at a look
 _SEEN = 1.0
+#: in a row that have to miss Redis before calls are refused: a single one may have been slow itself
+LOOKS = 2
 
 
 class RedisLink:
@@ -52,6 +54,27 @@ class RedisLink:
             if self._client is None:
                 self._client = await connect(self._environment)
             return self._client
+
+    async def check(self) -> None:
+        """Refuse at once what would wait until its time is over, at a Redis that takes commands and is silent.
+
+        One of our own is not looked for: it is started by whoever needs it first.
+
+        Raises:
+            RedisUnavailableError: it is missed.
+        """
+        if self._environment.redis_url is not None and await self.away(looks=LOOKS):
+            raise RedisUnavailableError(self.reason)
+
+    async def answering(self) -> Client:
+        """The client, at once or not at all where Redis has been missed.
+
+        Raises:
+            RedisUnavailableError: none answers.
+        """
+        if self.missed:
+            await self.check()
+        return await self.get()
 
     async def away(self, *, looks: int = 1) -> bool:
         """Whether Redis does not answer now. A look takes a second at most, and holds for another.

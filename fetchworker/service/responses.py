@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 JSON = "application/json"
+#: header of a list that a failure has ended early, with its type
+INCOMPLETE = "x-incomplete"
 #: where models of the OpenAPI document are
 REF = "#/components/schemas/{model}"
 #: statuses that any route may answer

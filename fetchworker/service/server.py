@@ -71,18 +71,18 @@ class Server(uvicorn.Server):
         most = self._service.environment.shutdown_drain_seconds
         logger.info("told to end: calls have %g seconds", most)
         end = time.monotonic() + most
-        while not self._service.admission.idle and time.monotonic() < end:  # noqa: ASYNC110  # nothing tells
+        while self._service.under_way and time.monotonic() < end:  # noqa: ASYNC110  # nothing tells
             await asyncio.sleep(_TICK)
         left = max(_LAST, end - time.monotonic())
         self.config.timeout_graceful_shutdown = int(left + 1)
-        if not self._service.admission.idle:
-            logger.warning("%d calls have not ended and are cut off", self._service.admission.taken)
+        self._service.ending = True  # of those too that come until the listener is closed
+        if self._service.under_way:
+            logger.warning("%d calls have not ended and are cut off", self._service.under_way)
             self._cut()
         self.should_exit = True
 
     def _cut(self) -> None:
         """End the calls that are left; each answers so by itself."""
-        self._service.ending = True
         for task in self.server_state.tasks:
             task.cancel()
 

@@ -54,7 +54,7 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
     spiders = _spiders(settings, [*sites, *([] if DEFAULT in sites else [DEFAULT])])
     patience = min(environment.redis_patience, PATIENCE)
     link = RedisLink(environment.model_copy(update={"redis_patience": patience}))
-    answers: Answers = LocalAnswers() if stateless else RedisAnswers(link.get)
+    answers: Answers = LocalAnswers() if stateless else RedisAnswers(link.answering)
     once = Idempotency(answers, longest=environment.serve_timeout_max)
     own: Settings = settings  # type: ignore[assignment]  # Scrapy's settings are these
     crawlers = Crawlers(own, spiders, redis_patience=patience)

@@ -34,8 +34,6 @@ logger = logging.getLogger(__name__)
 
 #: the site of addresses that belong to none
 DEFAULT = "fetch"
-#: in a row that have to miss Redis before calls are refused: a single one may have been slow itself
-_LOOKS = 2
 
 
 class Service:
@@ -45,6 +43,7 @@ class Service:
         stateless: whether the sites' routes and pools are left out.
         draining: whether the service was told to end.
         ending: whether the time of the drain is over: what is still under way is cut off.
+        under_way: requests that are being served, those too that have no place yet or lie in the way to the client.
     """
 
     def __init__(  # noqa: PLR0917  # its parts
@@ -67,6 +66,7 @@ class Service:
         self.stateless = runs is None
         self.runs = runs
         self.draining = self.ending = False
+        self.under_way = 0
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
         self.locks = SessionLocks()
         self.documents = Documents(environment)
@@ -109,7 +109,7 @@ class Service:
 
     def workspace_of(self, request: Request) -> str | None:
         """The workspace of the caller's key, None where it has none."""
-        return self.callers.workspace_of(request.scope["state"]["caller"])
+        return self.callers.workspace_of(caller_of(request))
 
     def degraded(self) -> list[tuple[str, str]]:
         """Parts that do less than they should, and what that means; from memory, as it is asked for often."""
@@ -172,7 +172,7 @@ class Service:
                     await state["held"].enter_async_context(self.admission.place())
                     async with self.locks.held(site, session):
                         if redis and self.link.missed:
-                            await self._check_redis()
+                            await self.link.check()
                         yield last
             except (Exception, asyncio.CancelledError) as exc:
                 if isinstance(exc, asyncio.CancelledError) and not self._cut_off():
@@ -185,15 +185,10 @@ class Service:
                 }  # fmt: skip
                 raise failure from exc
 
-    async def _check_redis(self) -> None:
-        """Refuse at once what would wait until its time is over, at a Redis that takes commands and is silent."""
-        if self.environment.redis_url is not None and await self.link.away(looks=_LOOKS):
-            raise RedisUnavailableError(self.link.reason)
-
     async def _cause(self, error: BaseException) -> BaseException:
         """What has taken the time of a call that needs Redis: that one, or something else."""
         try:
-            await self._check_redis()
+            await self.link.check()
         except RedisUnavailableError as exc:
             return exc
         return error
@@ -204,6 +199,12 @@ class Service:
         if self.ending and task is not None:
             task.uncancel()
         return self.ending
+
+
+def caller_of(request: Request) -> str | None:
+    """The name of the caller's key, None where nobody is asked for one."""
+    caller: str | None = request.scope["state"]["caller"]
+    return caller
 
 
 def _failure(error: BaseException, *, over: bool, timeout: float) -> ApiError:

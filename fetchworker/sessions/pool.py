@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import orjson
 
-from fetchworker.errors import ConfigError, LeaseLostError
+from fetchworker.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,23 +67,6 @@ class Lease:
     session_id: str
     number: int
     new: bool = False
-
-    @property
-    def token(self) -> str:
-        """The lease as text, for holders that are elsewhere: :meth:`of` reads it."""
-        return f"{self.session_id}~{self.number}"
-
-    @classmethod
-    def of(cls, token: str) -> Lease:
-        """The lease that a token stands for.
-
-        Raises:
-            LeaseLostError: it is no token.
-        """
-        session_id, _, number = token.rpartition("~")
-        if not session_id or not number.isascii() or not number.isdigit():
-            raise LeaseLostError("this is no token of a lease")
-        return cls(session_id, int(number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +177,9 @@ class PoolBackend(Protocol):
 
     async def extend(self, leases: Sequence[Lease], /) -> list[bool]:
         """Hold leases for another ``terms.lease`` seconds: which of them counted."""
+
+    async def owner(self, lease: Lease, /) -> str | None:
+        """Who has a lease, None when it was given back or is somebody else's; one that has lapsed may tell yet."""
 
     async def lock(
         self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None

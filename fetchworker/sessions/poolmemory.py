@@ -226,6 +226,11 @@ class MemoryPool:
                 self._owned[one.owner] = (one.id, until + _micro(AFFINITY))
         return [one is not None for one in held]
 
+    async def owner(self, lease: Lease, /) -> str | None:
+        """See the protocol."""
+        one = self._held(lease)
+        return one.owner if one is not None else None
+
     # ── locks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def lock(

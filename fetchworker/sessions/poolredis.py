@@ -154,6 +154,13 @@ class RedisPool:
             found = await self._extend([self.head], [_micro(self.terms.lease), *pairs])
         return [bool(int(one)) for one in found]
 
+    async def owner(self, lease: Lease, /) -> str | None:
+        """See the protocol."""
+        owner = number = None
+        with _translated("look at a lease"), suppress(ResponseError):  # another type: it is mended when one is taken
+            owner, number = await self._redis.hmget(f"{self.head}:s:{lease.session_id}", ["owner", "token"])
+        return text_of(owner) if owner is not None and text_of(number or "") == str(lease.number) else None
+
     async def lock(
         self, session_id: str, owner: str, /, *, waits: float | None = None, span: float | None = None
     ) -> Taken:

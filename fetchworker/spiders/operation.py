@@ -25,6 +25,8 @@ M = TypeVar("M", bound=Callable[..., Iterator[Fetch]])
 
 #: arguments and seed keys that are the spider base's own, whatever the operation
 RESERVED = ("operation", "session", "exclusive", "priority", "tier")
+#: an argument that an error's words ask for
+_NAMED = re.compile(r"\b([a-z_]+)=")
 #: the names that stored sessions may have
 SESSION = r"^[A-Za-z0-9._:@-]{1,128}$"
 
@@ -263,9 +265,10 @@ class Resolver:
 
 
 def fields_of(errors: Iterable[Any]) -> Iterator[str]:
-    """The fields that are wrong; one that concerns several names them in its context."""
+    """The fields that are wrong; one that concerns several names them in its context, or as ``name=`` in its words."""
     for error in errors:
-        yield from [field_path(error["loc"])] if error["loc"] else error.get("ctx", {}).get("fields", ())
+        several = error.get("ctx", {}).get("fields") or _NAMED.findall(error["msg"])
+        yield from [field_path(error["loc"])] if error["loc"] else several
 
 
 def _fields(params: type[Params]) -> str:

@@ -49,6 +49,59 @@ def test_what_takes_longer_than_the_drain_is_cut(make_service, silent):
         assert "Traceback" not in service.log_text()
 
 
+def begun_body(service, url: str) -> tuple[socket.socket, bytes]:
+    """A call whose body has come by half, and its other half."""
+    host, port = service.url.removeprefix("http://").split(":")
+    body = json.dumps({"url": url, "retries": 0}).encode()
+    head = f"POST /fetch HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    sent = socket.create_connection((host, int(port)), timeout=20)
+    sent.sendall(f"{head}\r\n\r\n".encode() + body[:10])
+    return sent, body[10:]
+
+
+def answer(sent: socket.socket) -> tuple[int, dict]:
+    """Status and body of what comes until the connection ends."""
+    with sent:
+        came = b"".join(iter(lambda: sent.recv(65536), b""))
+    head, _, body = came.partition(b"\r\n\r\n")
+    assert b"content-type: application/json" in head.lower(), came
+    return int(head.split()[1]), json.loads(body)
+
+
+def test_calls_without_a_place_yet_are_waited_for_and_told_of_the_end(make_service):
+    """Of two whose bodies are under way one comes to its end in the time of the drain."""
+    with make_service("--stateless", SHUTDOWN_DRAIN_SECONDS="3") as service:
+        in_time, rest = begun_body(service, f"{LAB}/")
+        late, _ = begun_body(service, f"{LAB}/")
+        assert service.fetch(f"{LAB}/").status_code == 200  # both are read from by now
+        service.process.send_signal(signal.SIGTERM)
+        service.until(lambda health: health["status"] == "draining")
+        in_time.sendall(rest)
+        status, told = answer(late)
+        assert (status, told["type"], told["context"]["reason"]) == (500, "INTERNAL_ERROR", "ended")
+        assert answer(in_time)[0] == 200
+        assert service.process.wait(20) == -signal.SIGTERM
+        assert "Traceback" not in service.log_text()
+
+
+def test_calls_that_wait_for_a_place_are_told_of_the_end(make_service, silent):
+    made = make_service(
+        "--stateless", SHUTDOWN_DRAIN_SECONDS="1", FETCHWORKER_EGRESS_ALLOW="127.0.0.1",
+        FETCHWORKER_SERVE_IN_FLIGHT="2", FETCHWORKER_SERVE_WAITING="50",
+    )  # fmt: skip
+    with made as service, ThreadPoolExecutor(20) as threads:
+        short = [threads.submit(service.fetch, silent.url, retries=0, timeout=0.5) for _ in range(20)]
+        assert {failure(call.result()) for call in short} == {(504, "DEADLINE")}
+        calls = [threads.submit(service.fetch, silent.url, retries=0) for _ in range(20)]
+        service.until(lambda health: (health["in_flight"], health["waiting"]) == (2, 18))
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(20) == -signal.SIGTERM
+        for call in calls:
+            assert failure(call.result()) == (500, "INTERNAL_ERROR")
+            assert call.result().json()["context"]["reason"] == "ended"
+        assert "Traceback" not in service.log_text()
+
+
 def lines(service, begun: threading.Event) -> list[dict]:
     """The lines of a list whose second page waits for its turn."""
     found = []

@@ -26,6 +26,7 @@ from fetchworker.errors import (
     RedisUnavailableError,
 )
 from fetchworker.service.failures import STATUSES, ApiError, failure_of
+from fetchworker.service.models import FetchBody, read_body
 from tests.service.conftest import LAB, failure
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
@@ -214,16 +215,71 @@ def test_validation_errors_name_the_field(service, body, field):
         ("user=nasa&lease=x", "lease"),
         ("user=nasa&url=https://www.instagram.com/esa/", "url"),
         ("url=https://lab.example/x", "url"),
-        ("user=nasa&priority=x", "priority"),
-        ("user=nasa&tier=x", "tier"),
-        ("user=nasa&exclusive=x", "exclusive"),
+        ("user=nasa&priority=1", "priority"),
+        ("user=nasa&tier=low", "tier"),
+        ("user=nasa&session=ada&exclusive=true", "exclusive"),
+        ("user=nasa&session=ada", "session"),
+        ("user=nasa&operation=profile", "operation"),
+        ("user=nasa&country=de&foo=1", "country"),
         ("user=nasa&timeout=x", "timeout"),
+        ("user=nasa&timeout=5_0", "timeout"),
+        ("user=nasa&timeout=nan", "timeout"),
+        ("user=nasa&timeout=1e400", "timeout"),
+        ("user=nasa&limit=1_0", "limit"),
+        ("user=nasa&limit=5.0", "limit"),
+        ("", "user"),
+        ("", "id"),
     ],
 )
 def test_arguments_of_routes_are_named_too(service, query, field):
     response = service.get(f"/instagram/posts?{query}")
     assert failure(response) == (400, "VALIDATION_ERROR")
     assert field in response.json()["context"]["fields"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("timeout", "5"), ("timeout", True), ("timeout", []), ("limit", 5.0), ("limit", "5"), ("limit", True),
+        ("session", "ada"), ("operation", "product"), ("session_id", 5), ("render", 1),
+    ],
+)  # fmt: skip
+def test_arguments_of_routes_by_post_are_strict(service, field, value):
+    with service.client() as client:
+        response = client.post("/tiktok_shop/reviews", json={"product": "1729382256910270123", field: value})
+    assert failure(response) == (400, "VALIDATION_ERROR")
+    assert response.json()["context"]["fields"] == [field]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "names"),
+    [
+        ("GET", "/artifacts?limit=1&foo=1&bar=2", ["foo", "bar"]),
+        ("GET", "/sessions/x?foo=1", ["foo"]),
+        ("POST", "/fetch?render=never", ["render"]),
+        ("POST", "/tiktok_shop/product?session=ada", ["session"]),
+        ("POST", "/pool/fetch/lease?wait=1", ["wait"]),
+        ("GET", "/runs?foo=1", ["foo"]),
+    ],
+)
+def test_what_a_route_does_not_know_is_told(service, method, path, names):
+    with service.client() as client:
+        response = client.request(method, path)
+    assert failure(response) == (400, "VALIDATION_ERROR")
+    assert response.json()["context"]["fields"] == names
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400", "-1e400", "1" * 5000])
+def test_numbers_that_json_does_not_have(service, number):
+    with service.client() as client:
+        content = f'{{"url": "{LAB}/echo", "method": "POST", "json": {{"a": [{number}]}}}}'
+        response = client.post("/fetch", content=content, headers={"content-type": "application/json"})
+    assert failure(response) == (400, "VALIDATION_ERROR")
+
+
+def test_long_numbers_are_sent_as_they_are():
+    told = '{"url": "https://lab.example/", "json": {"id": 123456789012345678901234567890, "b": "ü"}}'
+    assert read_body(FetchBody, told.encode()).params().body == '{"id":123456789012345678901234567890,"b":"ü"}'
 
 
 def test_other_refusals_of_the_protocol(service):

@@ -146,8 +146,14 @@ def test_a_redis_that_goes_away_is_told_and_missed(make_service):
     with redis, make_service(FETCHWORKER_REDIS_URL=redis.url) as service, service.client() as client:
         assert service.fetch(f"{LAB}/", session_id="a").status_code == 200
         assert service.health()["degraded"] == []
-        os.kill(redis.pid, signal.SIGSTOP)  # it takes connections and commands, and answers none
-        service.until(lambda health: health["degraded"])
+        with ThreadPoolExecutor(1) as threads:
+            begun = threads.submit(service.fetch, f"{LAB}/slow?seconds=2", headers_={"idempotency-key": "begun"})
+            service.until(lambda health: health["in_flight"])
+            os.kill(redis.pid, signal.SIGSTOP)  # it takes connections and commands, and answers none
+            assert begun.result().status_code == 200  # which is not kept
+        service.until(lambda health: health["degraded"] and not health["in_flight"])
+        refused = service.fetch(f"{LAB}/", headers_={"idempotency-key": "stopped"})
+        assert failure(refused) == (503, "REDIS_UNAVAILABLE")
         assert failure(service.fetch(f"{LAB}/", session_id="a", timeout=20)) == (503, "REDIS_UNAVAILABLE")
         os.kill(redis.pid, signal.SIGCONT)
         service.until(lambda health: not health["degraded"])

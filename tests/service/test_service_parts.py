@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.responses import Response
 
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.service.admission import Admission
@@ -15,7 +18,7 @@ from fetchworker.service.callers import Callers, Key, hash_of
 from fetchworker.service.calls import tier_meta
 from fetchworker.service.edge import given_key, scope_of
 from fetchworker.service.failures import ApiError
-from fetchworker.service.idempotency import Answer, LocalAnswers, RedisAnswers
+from fetchworker.service.idempotency import Answer, Idempotency, LocalAnswers, RedisAnswers
 from fetchworker.service.locks import SessionLocks
 from fetchworker.service.routes.sites import _collected, _streamed
 from fetchworker.service.serving import is_loopback
@@ -24,8 +27,11 @@ from fetchworker.sites import SiteConfig
 # ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@given(steps=st.lists(st.tuples(st.sampled_from(["enter", "leave", "cancel"]), st.integers(0, 7)), max_size=60))
-@settings(max_examples=60, deadline=None)
+_STEP = st.tuples(st.sampled_from(["enter", "leave", "cancel"]), st.integers(0, 7), st.booleans())
+
+
+@given(steps=st.lists(_STEP, max_size=60))
+@settings(max_examples=100, deadline=None)
 def test_places_are_never_lost_and_never_too_many(steps):
     async def run() -> None:
         admission = Admission(2, 3)
@@ -40,7 +46,7 @@ def test_places_are_never_lost_and_never_too_many(steps):
                 finally:
                     inside.discard(number)
 
-        for step, number in steps:
+        for step, number, at_once in steps:
             task = tasks.get(number)
             if step == "enter" and (task is None or task.done()):
                 ends[number] = asyncio.Event()
@@ -49,7 +55,8 @@ def test_places_are_never_lost_and_never_too_many(steps):
                 ends[number].set()
             elif task is not None:
                 task.cancel()
-            await asyncio.sleep(0)
+            if not at_once:  # else the next step comes in the same moment
+                await asyncio.sleep(0)
         for event in ends.values():
             event.set()
         results = await asyncio.gather(*tasks.values(), return_exceptions=True)
@@ -69,6 +76,18 @@ async def test_a_place_that_is_handed_over_to_a_cancelled_call_goes_on():
     second.cancel()
     await third
     assert admission.taken == 1
+
+
+async def test_calls_whose_time_runs_out_together_are_told_so_each():
+    admission = Admission(2, 50)
+
+    async def call() -> None:
+        async with asyncio.timeout(0.05), admission.place():
+            await asyncio.Event().wait()
+
+    results = await asyncio.gather(*(call() for _ in range(40)), return_exceptions=True)
+    assert {type(result) for result in results} == {TimeoutError}
+    assert admission.idle
 
 
 async def test_locks_leave_nothing_behind():
@@ -208,6 +227,79 @@ async def test_a_redis_that_is_away_is_told():
     with pytest.raises(RedisUnavailableError):
         await RedisAnswers(connected).begin("{k}", Answer("d"), 60)
     await client.aclose()
+
+
+@pytest.fixture
+async def mute():
+    """A server that takes commands and answers none, and its client."""
+    from redis.asyncio import Redis
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"redis://127.0.0.1:{server.getsockname()[1]}"
+        client = Redis.from_url(url, retry=None, socket_timeout=60)
+
+        async def connected() -> Redis:
+            return client
+
+        yield connected
+        await client.aclose()
+
+
+async def test_a_redis_that_is_silent_is_not_waited_for(mute, monkeypatch):
+    monkeypatch.setattr("fetchworker.service.idempotency._STEP", 0.05)
+    with pytest.raises(RedisUnavailableError):
+        await RedisAnswers(mute).begin("{k}", Answer("d"), 60)
+
+
+class _Falls(LocalAnswers):
+    """Answers whose place falls silent once a call has begun."""
+
+    def __init__(self, mute) -> None:
+        super().__init__()
+        self._mute = RedisAnswers(mute)
+        self.keep, self.drop = self._mute.keep, self._mute.drop
+
+
+def asking(**headers: str) -> Request:
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+
+    async def receive():
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    scope = {"type": "http", "method": "POST", "path": "/x", "query_string": b"", "headers": raw}
+    return Request({**scope, "server": ("h", 1), "state": {"caller": None}}, receive)
+
+
+@pytest.mark.parametrize("error", [None, LookupError("a"), asyncio.CancelledError(), ApiError("NOT_FOUND", "none")])
+async def test_a_call_that_is_done_is_answered_though_it_cannot_be_kept(mute, monkeypatch, caplog, error):
+    monkeypatch.setattr("fetchworker.service.idempotency._STEP", 0.05)
+    done = Response(b"done")
+
+    async def run() -> Response:
+        if error is not None:
+            raise error
+        return done
+
+    once = Idempotency(_Falls(mute), longest=60).once(asking(idempotency_key="k"), run)
+    if error is None:
+        assert await once is done
+    else:
+        with pytest.raises(type(error)) as raised:
+            await once
+        assert raised.value is error
+    assert "is not kept" in caplog.text
+
+
+async def test_a_list_that_ended_early_says_so_again(answers):
+    once = Idempotency(answers, longest=60)
+
+    async def run() -> Response:
+        return await _collected(items({"id": 1}, error=LOST))
+
+    first, again = [await once.once(asking(idempotency_key="early"), run) for _ in range(2)]
+    assert again.headers["idempotency-replayed"] == "true"
+    assert again.headers["x-incomplete"] == first.headers["x-incomplete"] == "FETCH_ERROR"
+    assert again.body == first.body
 
 
 # ── lists and lines that end early ───────────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import orjson
 import pytest
 
@@ -100,6 +102,53 @@ def test_pooled_sessions_need_their_lease(service):
     assert failure(foreign) == (409, "SESSION_LOST")
     assert failure(service.fetch(f"{LAB}/", lease=held["lease"])) == (400, "VALIDATION_ERROR")
     post(service, "/pool/linktree/release", lease=held["lease"])
+
+
+def test_a_leased_session_is_dropped_and_refreshed_by_its_holder_alone(service, site):
+    held = lease(service, site)
+    path, query = f"/sessions/{held['session_id']}", {"site": site, "lease": held["lease"]}
+    own = {"site": site, "session_id": held["session_id"], "lease": held["lease"]}
+    assert service.fetch(f"{LAB}/cookies/set?step=one", **own).status_code == 200
+    before = service.get(path, params={"site": site}).json()
+    number = held["lease"].split("~")[1]
+    with service.client() as client:
+        for params in ({"site": site}, {"site": site, "lease": f"{held['session_id']}~{number}~guess"}):
+            refused = [client.delete(path, params=params), client.post(f"{path}/refresh", params=params)]
+            kind = "SESSION_LOST" if "lease" in params else "CONFLICT"
+            assert [failure(one) for one in refused] == [(409, kind)] * 2
+        assert service.get(path, params={"site": site}).json() == before
+        fresh = client.post(f"{path}/refresh", params=query).json()
+        assert fresh["identity"] != before["identity"]
+        assert fresh["cookies"] == []
+        assert orjson.loads(service.fetch(f"{LAB}/cookies", **own).json()["body"])["cookies"] == {}
+        assert client.delete(path, params=query).status_code == 204
+        assert failure(client.get(path, params={"site": site})) == (404, "NOT_FOUND")
+    assert failure(service.fetch(f"{LAB}/", **own)) == (409, "SESSION_LOST")
+    again = lease(service, site)
+    assert again["session_id"] != held["session_id"]
+    assert post(service, f"/pool/{site}/release", lease=again["lease"]).status_code == 204
+
+
+def test_a_lease_is_of_no_use_to_another_key(make_service, redis_server):
+    from fetchworker.service.callers import hash_of
+
+    keys = [{"name": name, "hash": hash_of(name), "scopes": ["admin"]} for name in ("ada", "bob")]
+    made = make_service(FETCHWORKER_SERVE_KEYS=json.dumps(keys), FETCHWORKER_REDIS_URL=redis_server.url)
+    with made as service, service.client() as client:
+
+        def call(key: str, path: str, **body):
+            return client.post(path, json=body, headers={"x-api-key": key})
+
+        held = call("ada", "/pool/fetch/lease").json()
+        own = {"session_id": held["session_id"], "lease": held["lease"]}
+        found = [call("bob", f"/pool/fetch/{act}", lease=held["lease"]) for act in ("extend", "release")]
+        found += [call("bob", "/fetch", url=f"{LAB}/", **own)]
+        found += [call("bob", f"/sessions/{held['session_id']}/refresh?lease={held['lease']}")]
+        query = f"user=nasa&session_id={held['session_id']}&lease={held['lease']}"
+        found += [client.get(f"/linktree/profile?{query}", headers={"x-api-key": "bob"})]
+        assert [failure(one) for one in found] == [(409, "SESSION_LOST")] * 5
+        assert call("ada", "/fetch", url=f"{LAB}/", **own).status_code == 200
+        assert call("ada", "/pool/fetch/release", lease=held["lease"]).status_code == 204
 
 
 def test_a_pool_that_is_used_up(service):

@@ -26,7 +26,7 @@ from fetchworker.sessions.pool import PoolTerms
 from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.sessions.poolmemory import MemoryPool
 from fetchworker.sessions.poolredis import RedisPool
-from fetchworker.sessions.remote import RemoteLeases
+from fetchworker.sessions.remote import RemoteLeases, Token
 from fetchworker.sessions.turnstile import Turnstile
 
 TAKER = Path(__file__).with_name("_taker.py")
@@ -278,10 +278,28 @@ async def test_a_holder_elsewhere_has_a_token(make):
     for late in (remote.check_in(token), remote.extend(token), remote.check_in("nonsense")):
         with pytest.raises(LeaseLostError):
             await late
-    token, _ = await remote.check_out(owner="client-7")
+    token, _ = await remote.check_out()
     await remote.check_in(token, quarantine="a puzzle")
     (one,) = await (await pool.open()).standings()
     assert (one.state, one.reason) == ("quarantined", "a puzzle")
+
+
+async def test_a_token_is_neither_guessed_nor_lent(make):
+    pool = make()
+    mine, theirs = RemoteLeases(pool, caller="ada"), RemoteLeases(pool, caller="bob")
+    token, _ = await mine.check_out()
+    lease, secret = Token.of(token)
+    (one,) = await (await pool.open()).standings()
+    assert secret not in (one.owner or "")
+    guesses = [Token(replace(lease, number=number), "guess").text for number in range(lease.number + 3)]
+    tries = [(mine, guess) for guess in [*guesses, Token(replace(lease, number=lease.number + 1), secret).text]]
+    for remote, text in [*tries, (theirs, token), (RemoteLeases(pool), token), (mine, one.owner or "")]:
+        for act in (remote.extend, remote.check_in, lambda text, remote=remote: remote.borrowed(text).__aenter__()):
+            with pytest.raises(LeaseLostError):
+                await act(text)
+    async with mine.borrowed(token) as hold:
+        assert hold.lease == lease
+    await RemoteLeases(pool, caller="ada").check_in(token)
 
 
 async def test_a_named_session_is_one_callers_after_the_other(make):

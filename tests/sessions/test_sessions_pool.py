@@ -16,6 +16,7 @@ from fetchworker.sessions.poolkeys import jar_of, new_id
 from fetchworker.sessions.poolmemory import MemoryPool
 from fetchworker.sessions.poolredis import RedisPool
 from fetchworker.sessions.poolrules import START, judged, order
+from fetchworker.sessions.remote import Token
 
 TERMS = PoolTerms(max_total=3, max_idle=3, lease=30, cooldown=0, quarantine=100)
 
@@ -56,6 +57,15 @@ class PoolConformance:
         again = (await pool.take("main", "b")).lease
         assert (again.session_id, again.new) == (first.session_id, False)
         assert again.number > first.number
+
+    async def test_a_lease_tells_its_owner(self, make):
+        pool = make(TERMS)
+        lease = (await pool.take("main", "a")).lease
+        assert await pool.owner(lease) == "a"
+        assert await pool.owner(replace(lease, number=lease.number + 1)) is None
+        assert await pool.owner(replace(lease, session_id=new_id("main"))) is None
+        await pool.put(lease)
+        assert await pool.owner(lease) is None
 
     async def test_an_owner_has_one_session_and_gets_it_again_elsewhere(self, make):
         here, there = make(TERMS), make(TERMS)
@@ -702,11 +712,12 @@ class TestRedisClusterPool(OnRedis):
 
 
 def test_a_lease_as_text():
-    lease = Lease(new_id("main"), 12)
-    assert Lease.of(lease.token) == lease
-    for wrong in ("", "x", "~1", "pool.main.0~x", "pool.main.0~-1", "pool.main.0~１"):
+    token = Token(Lease(new_id("main"), 12), "se~cret")
+    assert Token.of(token.text) == token
+    name = token.lease.session_id
+    for wrong in ("", "x", "~1", "ada~1~s", *(f"{name}{end}" for end in ("", "~1", "~1~", "~x~s", "~-1~s", "~１~s"))):
         with pytest.raises(LeaseLostError):
-            Lease.of(wrong)
+            Token.of(wrong)
 
 
 @given(st.integers(0, START), st.integers(0, 5), st.integers(0, 5))

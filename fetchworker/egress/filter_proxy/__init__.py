@@ -13,13 +13,17 @@ A browser opens connections of its own, so nothing in it can be trusted to keep 
 proxy, and each target is judged here.
 """
 
-from fetchworker.egress.filter_proxy.outside import Resolve
-from fetchworker.egress.filter_proxy.reasons import INTRODUCTION, PROXY_REASONS
-from fetchworker.egress.filter_proxy.run import Refusal, Run, Upstream
-from fetchworker.egress.filter_proxy.server import FilterProxy, Limits
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fetchworker.egress.filter_proxy.reasons import PROXY_REASONS
+
+if TYPE_CHECKING:
+    from fetchworker.egress.filter_proxy.outside import Resolve
+    from fetchworker.egress.filter_proxy.run import Refusal, Run, Upstream
+    from fetchworker.egress.filter_proxy.server import FilterProxy, Limits
 
 __all__ = [
-    "INTRODUCTION",
     "PROXY_REASONS",
     "FilterProxy",
     "Limits",
@@ -28,3 +32,15 @@ __all__ = [
     "Run",
     "Upstream",
 ]
+
+#: name → module: imported when they are asked for, as their packages belong to the extra
+_LATER = {
+    "FilterProxy": "server", "Limits": "server", "Resolve": "outside",
+    "Refusal": "run", "Run": "run", "Upstream": "run",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

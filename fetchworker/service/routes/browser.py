@@ -15,6 +15,7 @@ from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
 from fetchworker.service.models import BrowserRunBody, read_body
 from fetchworker.service.responses import failures, json_response, takes
+from fetchworker.service.state import caller_of
 
 if TYPE_CHECKING:
     from fetchworker.service.state import Service
@@ -90,6 +91,6 @@ async def _run(service: Service, request: Request, body: BrowserRunBody) -> Any:
         served, engine = await service.crawlers.get(body.site)
         made = BrowserRun(
             served, body, service.artifacts.store(), call_id=request.scope["state"]["request_id"],
-            workspace=service.workspace_of(request),
+            workspace=service.workspace_of(request), caller=caller_of(request),
         )  # fmt: skip
         return await made.run(engine, timeout=timeout, last=last)

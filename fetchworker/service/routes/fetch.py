@@ -14,6 +14,7 @@ from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
 from fetchworker.service.models import FetchBody, read_body
 from fetchworker.service.responses import failures, json_response, takes
+from fetchworker.service.state import caller_of
 
 if TYPE_CHECKING:
     from fetchworker.service.state import Service
@@ -57,4 +58,6 @@ async def _fetch(service: Service, request: Request, body: FetchBody) -> Any:
         served, engine = await service.crawlers.get(body.site)
         call_id = request.scope["state"]["request_id"]
         mine = service.workspace_of(request)
-        return await run_fetch(served, engine, body, call_id=call_id, timeout=timeout, last=last, workspace=mine)
+        return await run_fetch(
+            served, engine, body, call_id=call_id, timeout=timeout, last=last, workspace=mine, caller=caller_of(request)
+        )

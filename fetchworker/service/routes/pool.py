@@ -13,16 +13,16 @@ from fetchworker.service.calls import check_country
 from fetchworker.service.failures import ApiError
 from fetchworker.service.models import read_body
 from fetchworker.service.responses import failures, json_response, takes
-from fetchworker.sessions.pool import Lease
+from fetchworker.service.state import caller_of
 from fetchworker.sessions.poolkeys import MAIN, country_jar
-from fetchworker.sessions.remote import RemoteLeases
+from fetchworker.sessions.remote import RemoteLeases, Token
 
 if TYPE_CHECKING:
     from fetchworker.service.state import Service
 
 _SECONDS = 300.0
 Site = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,40}$", description="whose pool it is")]
-Token = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+TokenText = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Jar = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,24}$")]
 
 
@@ -45,13 +45,13 @@ class LeaseBody(_Strict):
 class ExtendBody(_Strict):
     """A lease that is to last longer."""
 
-    lease: Token
+    lease: TokenText
 
 
 class ReleaseBody(_Strict):
     """A lease that is over, and how its answers were."""
 
-    lease: Token
+    lease: TokenText
     good: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     bad: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 
@@ -59,7 +59,7 @@ class ReleaseBody(_Strict):
 class QuarantineBody(_Strict):
     """A lease whose identity is not to be used for a while."""
 
-    lease: Token
+    lease: TokenText
     reason: Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
@@ -110,7 +110,7 @@ async def _acted(service: Service, request: Request, site: str, act: Any, told: 
         assert served.runtime
         if isinstance(told, LeaseBody) and told.country is not None:
             told = told.model_copy(update={"country": check_country(served.runtime, told.country)})
-        answer: Response = await act(RemoteLeases(served.runtime.leases), site, told)
+        answer: Response = await act(RemoteLeases(served.runtime.leases, caller=caller_of(request)), site, told)
         return answer
 
 
@@ -140,5 +140,5 @@ def _nothing() -> Response:
 def _view(site: str, token: str, until: float) -> Response:
     ends = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return json_response({
-        "site": site, "session_id": Lease.of(token).session_id, "lease": token, "expires_at": ends,
+        "site": site, "session_id": Token.of(token).lease.session_id, "lease": token, "expires_at": ends,
     })  # fmt: skip

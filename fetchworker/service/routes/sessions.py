@@ -12,9 +12,13 @@ from starlette.responses import Response
 from fetchworker.service.browsing import check_browser
 from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
+from fetchworker.service.leasing import Held, session_of
 from fetchworker.service.minting import mint_session, minted_by
 from fetchworker.service.models import MintBody, read_body
 from fetchworker.service.responses import IDEMPOTENCY, failures, json_response, takes
+from fetchworker.service.state import caller_of
+from fetchworker.sessions.poolkeys import jar_of
+from fetchworker.sessions.remote import RemoteLeases
 
 if TYPE_CHECKING:
     from fetchworker.runtime import Runtime
@@ -27,6 +31,8 @@ _SECONDS = 30.0
 _NAME = r"^[A-Za-z0-9._:@-]{1,128}$"
 Name = Annotated[str, Path(pattern=_NAME, description="the session's name")]
 Site = Annotated[str, Query(pattern=r"^[a-z0-9_]{1,40}$", description="whose session it is")]
+
+Token = Annotated[str | None, Query(max_length=256, description="of the lease that holds a session of the pool")]
 
 
 class SessionView(BaseModel):
@@ -85,15 +91,23 @@ def _add_drop(router: APIRouter, service: Service) -> None:
         response_class=Response,
         responses=failures(),
     )
-    async def drop(request: Request, session_id: Name, site: Site = "fetch") -> Response:
-        """Its cookies, tokens and exit are forgotten; calls on it that are under way end first."""
+    async def drop(request: Request, session_id: Name, site: Site = "fetch", lease: Token = None) -> Response:
+        """Its cookies, tokens and exit are forgotten; calls on it that are under way end first.
+
+        One of the pool is dropped by its holder, whose lease is over then.
+        """
+        held = _held(request, session_id, lease)
         served = await _served(service, site, session_id)
         call = service.call(request, site=site, operation="drop_session", timeout=_SECONDS, session=session_id)
         async with call:
             runtime = _runtime(served)
-            if await (await runtime.session_store()).load(site, session_id) is None:
+            if lease is None and await (await runtime.session_store()).load(site, session_id) is None:
                 raise _absent(site, session_id)
-            await (await runtime.sessions()).drop(site, session_id)
+            async with session_of(runtime, held, seconds=_SECONDS):
+                await (await runtime.sessions()).drop(site, session_id)
+            if lease is not None:
+                own = RemoteLeases(runtime.leases, caller=held.caller)
+                await own.check_in(lease, quarantine="dropped by its holder", seconds=0)
             return Response(status_code=204)
 
 
@@ -106,14 +120,16 @@ def _add_refresh(router: APIRouter, service: Service) -> None:
         responses=failures(),
         openapi_extra={"parameters": [IDEMPOTENCY]},
     )
-    async def refresh(request: Request, session_id: Name, site: Site = "fetch") -> Response:
+    async def refresh(request: Request, session_id: Name, site: Site = "fetch", lease: Token = None) -> Response:
         """Cookies, tokens, profile and exit go, fresh ones take their place under the same name."""
+        held = _held(request, session_id, lease)
         served = await _served(service, site, session_id)
 
         async def run() -> Response:
             call = service.call(request, site=site, operation="refresh_session", timeout=_SECONDS, session=session_id)
-            async with call:
-                return json_response(await _refreshed(_runtime(served), site, session_id))
+            runtime = _runtime(served)
+            async with call, session_of(runtime, held, seconds=_SECONDS):
+                return json_response(await _refreshed(runtime, site, session_id))
 
         return await service.idempotency.once(request, run)
 
@@ -150,6 +166,18 @@ def _add_mint(router: APIRouter, service: Service) -> None:
                 return json_response(_view(runtime, session))
 
         return await service.idempotency.once(request, run)
+
+
+def _held(request: Request, name: str, lease: str | None) -> Held:
+    """The session as the call has it for itself.
+
+    Raises:
+        ApiError: one of the pool, which somebody may hold, without its lease.
+    """
+    if lease is None and jar_of(name) is not None:
+        told = "lease: a session of the pool is its holder's; give the token of its lease"
+        raise ApiError("CONFLICT", told, fields=["lease"], session_id=name)
+    return Held(name, lease, caller_of(request))
 
 
 async def _served(service: Service, site: str, session_id: str) -> Served:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import aclosing
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import orjson
 from fastapi import APIRouter, Request
@@ -16,8 +17,10 @@ from fetchworker.service.calls import run_operation
 from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
 from fetchworker.service.leasing import Held
-from fetchworker.service.responses import Lines, failures, json_response, to_json
+from fetchworker.service.queries import check_names
+from fetchworker.service.responses import INCOMPLETE, Lines, failures, json_response, to_json
 from fetchworker.service.siteschema import described, item_schema
+from fetchworker.service.state import caller_of
 from fetchworker.sessions import check_session_id
 
 if TYPE_CHECKING:
@@ -32,6 +35,9 @@ NDJSON = "application/x-ndjson"
 #: parameters that are the service's own, beside those of the operation
 OWN = ("session_id", "lease", "timeout", "render")
 _SCALARS: set[type] = {bool, int, float}
+_OWN_KINDS: dict[str, set[type]] = {"timeout": {int, float}}
+_WHOLE = re.compile(r"-?[0-9]{1,4000}")
+_NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?")
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -84,20 +90,34 @@ def _wants_lines(request: Request) -> bool:
 
 async def _given(request: Request, operation: Operation) -> dict[str, Any]:
     """The arguments of a request: the query of a GET, the JSON object of a POST."""
+    known = dict.fromkeys((*operation.params.model_fields, "url", *OWN))
     if request.method == "POST":
-        return _from_body(await request.body(), operation)
-    values: dict[str, Any] = {}
+        check_names(request.query_params, ())
+        values = _from_body(await request.body(), operation)
+        check_names(values, known)
+        return values
+    check_names(request.query_params, known)
+    values = {}
     for name, value in request.query_params.multi_items():
         if name in values:
             raise ApiError("VALIDATION_ERROR", f"{name}: given twice", fields=[name])
-        values[name] = _boolean(name, value) if _kinds(operation, name) == {bool} else value
+        values[name] = _read(name, value, _kinds(operation, name))
     return values
 
 
-def _boolean(name: str, value: str) -> bool:
-    if value not in _BOOLEANS:
-        raise ApiError("VALIDATION_ERROR", f"{name}: true or false is expected", fields=[name])
-    return _BOOLEANS[value]
+def _read(name: str, value: str, kinds: set[type]) -> Any:
+    """A value of a query, whose numbers and booleans are written as in JSON."""
+    if kinds == {bool}:
+        if value not in _BOOLEANS:
+            raise ApiError("VALIDATION_ERROR", f"{name}: true or false is expected", fields=[name])
+        return _BOOLEANS[value]
+    if kinds and kinds <= {int, float} and not (_WHOLE if kinds == {int} else _NUMBER).fullmatch(value):
+        raise ApiError("VALIDATION_ERROR", f"{name}: {_called(kinds)} is expected", fields=[name])
+    return value
+
+
+def _called(kinds: set[type]) -> str:
+    return " or ".join(sorted(kind.__name__ for kind in kinds))
 
 
 def _from_body(body: bytes, operation: Operation) -> dict[str, Any]:
@@ -109,21 +129,24 @@ def _from_body(body: bytes, operation: Operation) -> dict[str, Any]:
         raise ApiError("VALIDATION_ERROR", "the body has to be a JSON object")
     for name, value in values.items():
         kinds = _kinds(operation, name)
-        if kinds and kinds <= _SCALARS and isinstance(value, str | bool) and type(value) not in kinds:
-            told = " or ".join(sorted(kind.__name__ for kind in kinds))
-            message = f"{name}: {told} is expected, not {type(value).__name__}"
+        if kinds and kinds <= _SCALARS and isinstance(value, str | bool | float) and type(value) not in kinds:
+            message = f"{name}: {_called(kinds)} is expected, not {type(value).__name__}"
             raise ApiError("VALIDATION_ERROR", message, fields=[name])
     return values
 
 
 def _kinds(operation: Operation, name: str) -> set[type]:
-    """The plain types that a field takes."""
+    """The plain types that a field takes, of the service's own too."""
+    if name in _OWN_KINDS:
+        return _OWN_KINDS[name]
     info = operation.params.model_fields.get(name)
     return _plain(info.annotation) - {NoneType} if info is not None else set()
 
 
 def _plain(annotation: Any) -> set[Any]:
     origin = get_origin(annotation)
+    if origin is Annotated:
+        return _plain(get_args(annotation)[0])
     if origin is Union or type(annotation).__name__ == "UnionType":
         return {kind for one in get_args(annotation) for kind in _plain(one)}
     return {origin or annotation}
@@ -137,7 +160,7 @@ async def _serve(
 ) -> Response:
     own = {name: values.pop(name) for name in OWN if name in values}
     timeout = service.time_for(_seconds(own.get("timeout")))
-    held = _held(own)
+    held = _held(own, caller_of(request))
     if held is not None and held.lease is None:
         values["session"] = held.name
     render = _render(own.get("render"), service)
@@ -151,23 +174,23 @@ async def _serve(
     return await _collected(items)
 
 
-def _held(own: dict[str, Any]) -> Held | None:
+def _held(own: dict[str, Any], caller: str | None) -> Held | None:
     name, lease = own.get("session_id"), own.get("lease")
     if name is None and lease is not None:
         raise ApiError("VALIDATION_ERROR", "lease: belongs to a session_id", fields=["lease"])
     if name is None:
         return None
-    return Held(check_name(check_session_id(name)), None if lease is None else str(lease))
+    for told, value in (("session_id", name), ("lease", lease)):
+        if not isinstance(value, str | None):
+            raise ApiError("VALIDATION_ERROR", f"{told}: a text is expected", fields=[told])
+    return Held(check_name(check_session_id(name)), lease, caller)
 
 
 def _seconds(given: Any) -> float | None:
     if given is None:
         return None
-    try:
-        seconds = float(given)
-    except (TypeError, ValueError):
-        seconds = 0.0
-    if not seconds > 0 or isinstance(given, bool):
+    seconds = float(given) if isinstance(given, str | int | float) else 0.0  # a text is a number here
+    if not seconds > 0:
         raise ApiError("VALIDATION_ERROR", "timeout: a number of seconds is expected", fields=["timeout"])
     return seconds
 
@@ -222,7 +245,7 @@ async def _collected(items: AsyncGenerator[Item, None]) -> Response:
     except ApiError as exc:
         if not found:
             raise
-        return json_response(found, headers={"x-incomplete": exc.type})
+        return json_response(found, headers={INCOMPLETE: exc.type})
     return json_response(found)
 
 
