@@ -50,7 +50,7 @@ translated where we call them; the text of an error never holds a secret.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import (
     DownloadCancelledError,
@@ -60,6 +60,14 @@ from scrapy.exceptions import (
     IgnoreRequest,
     UnsupportedURLSchemeError,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def field_path(parts: Iterable[str | int]) -> str:
+    """A field as errors name it: ``actions[3].selector``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
 
 
 def how_to_install(extra: str = "") -> str:

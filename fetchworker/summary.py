@@ -69,6 +69,11 @@ def abandon(crawler: Crawler) -> None:
         logger.warning("%d requests failed, see %s", runtime.records.failures, runtime.records.failures_path)
 
 
+def all_dropped(stats: dict[str, Any]) -> bool:
+    """Whether a crawl has made items, and none was one (pure)."""
+    return bool(stats.get("item_dropped_count")) and not stats.get("item_scraped_count")
+
+
 def summary(stats: dict[str, Any]) -> str:
     """Items and outcomes of a crawl in one line (pure)."""
     items = stats.get("item_scraped_count", 0)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.actions.extract import LackingError, extract
+from fetchworker.artifacts.redact import is_secret_field
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
 REFUSED = "x-fetchworker-reason"
 _STEP, _FAR = 800, 1_000_000
 _INTERRUPTED, _INTERRUPTIONS = "is interrupted by another navigation", 3
+#: the attributes of a field, or of that which a label names
+_ATTRIBUTES = """found => {
+  const field = found.matches("input, textarea, select") ? found : found.closest("label")?.control ?? found;
+  return Object.fromEntries(Array.from(field.attributes, one => [one.name, one.value]));
+}"""
+#: seconds that a look at a field may take
+_GLANCE = 1.0
 #: seconds between two looks at what is asserted
 _LOOK = 0.1
 
@@ -38,11 +47,13 @@ class Deeds:
     Args:
         page: Playwright's.
         keep: takes screenshots and the like.
+        secrets: is told what was typed into fields for passwords and the like.
     """
 
-    def __init__(self, page: Any, keep: Keep) -> None:
+    def __init__(self, page: Any, keep: Keep, secrets: set[str]) -> None:
         self._page = page
         self._keep = keep
+        self._secrets = secrets
 
     async def do(self, action: Any) -> tuple[Any, str | None]:
         """Do one.
@@ -84,7 +95,21 @@ class Deeds:
         await self._found(action.selector).click(button=action.button, click_count=action.count, timeout=_ms(action))
 
     async def _fill(self, action: m.Fill) -> None:
-        await self._found(action.selector).fill(action.text, timeout=_ms(action))
+        field = self._found(action.selector)
+        await self._look(field, action.text)
+        try:
+            await field.fill(action.text, timeout=_ms(action))
+        finally:  # it may have come only now, and before it may be gone by now
+            await self._look(field, action.text)
+
+    async def _look(self, field: Any, typed: str) -> None:
+        """Know what is typed into a field as a secret, where the field, if it is there, is for one."""
+        if not typed or typed in self._secrets:
+            return
+        with suppress(Exception):  # Playwright's, of many classes; what is wrong with the field, the action tells
+            async with asyncio.timeout(_GLANCE):
+                if await field.count() and is_secret_field(await field.evaluate(_ATTRIBUTES)):
+                    self._secrets.add(typed)
 
     async def _press(self, action: m.Press) -> None:
         if action.selector is None:

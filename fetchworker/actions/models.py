@@ -10,7 +10,7 @@ from parsel.csstranslator import HTMLTranslator
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from fetchworker.errors import ArgumentError
+from fetchworker.errors import ArgumentError, field_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,11 +23,20 @@ _LONGEST = 300.0
 
 Selector = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=65_536)]
-Url = Annotated[str, StringConstraints(pattern=r"^(?i:https?)://\S+$", max_length=8192)]
+_URL = r"^(?i:https?)://\S+$"
+Url = Annotated[str, StringConstraints(pattern=_URL, max_length=8192)]
 State = Literal["visible", "hidden", "attached", "detached"]
 Load = Literal["commit", "domcontentloaded", "load", "networkidle"]
 _KEYS = r"^[^\s]{1,64}$"
 _NAMES = r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"
+_JSON_LD = r"^(\*|[A-Za-z][A-Za-z0-9:/.#_-]{0,127})$"
+#: pattern → in words
+_PATTERNS = {
+    _URL: "an http or https address is expected",
+    _KEYS: "the name of a key without spaces is expected",
+    _NAMES: "a name of letters, digits, '_', '.' and '-' is expected",
+    _JSON_LD: "the name of a type, or *, is expected",
+}
 
 
 class _Strict(BaseModel):
@@ -147,7 +156,7 @@ class What(_Strict):
 
     css: Selector | None = None
     xpath: Selector | None = None
-    json_ld: Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z][A-Za-z0-9:/.#_-]{0,127})$")] | None = Field(
+    json_ld: Annotated[str, StringConstraints(pattern=_JSON_LD)] | None = Field(
         default=None, description="the @type that is wanted, * for any"
     )
     many: bool = Field(default=False, description="a list of all that are found, not the first one")
@@ -270,4 +279,4 @@ def _told(error: ValidationError, place: str, value: Any) -> Iterable[tuple[str,
             yield place, "an object is expected"
         else:
             path = [part for part in one["loc"][1:] if part != "[key]"]
-            yield ".".join([place, *map(str, path)]), one["msg"]
+            yield field_path([place, *path]), _PATTERNS.get(one.get("ctx", {}).get("pattern", ""), one["msg"])

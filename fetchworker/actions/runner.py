@@ -7,12 +7,14 @@ import logging
 import tempfile
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from fetchworker.actions.deeds import AssertionFailedError, Deeds, RefusedError
 from fetchworker.actions.extract import LackingError
+from fetchworker.actions.models import Fill
 from fetchworker.actions.outcome import ActionOutcome, Report
 from fetchworker.browser.faults import refusal_of, translated
 from fetchworker.egress import REASONS
@@ -51,6 +53,8 @@ class Runner:
 
     Attributes:
         report: what has become of it; begun anew when the browser died and the run is repeated.
+        secrets: what must stand in no artifact: texts that are told to be secret, what was typed into fields for
+            passwords, and the values of the browser's cookies; ``keep`` finds all of them when it is called.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Runner:
         self._refusals = refusals
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.report = Report()
+        self.secrets = {one.text for one in actions if isinstance(one, Fill) and one.secret}
 
     # ── recordings ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -111,7 +116,13 @@ class Runner:
         elif keep:
             content = await page.screenshot() if kind == "screenshot" else (await page.content()).encode()
         if keep and content is not None:
-            self.report.artifacts[kind] = await self._keep(kind, content, _MEDIA[kind])
+            self.report.artifacts[kind] = await self._kept(page, kind, content, _MEDIA[kind])
+
+    async def _kept(self, page: Any, kind: Any, content: bytes | Path, media_type: str) -> str:
+        """Keep something once the cookies are known that scripts may have set."""
+        for cookie in await page.context.cookies():
+            self.secrets |= {cookie["value"], unquote(cookie["value"])} - {""}
+        return await self._keep(kind, content, media_type)
 
     async def _recorded(self, stop: Callable[..., Any], name: str, *, keep: bool) -> Path | None:
         if not keep or self._folder is None:
@@ -131,7 +142,7 @@ class Runner:
             asyncio.CancelledError: the run's own time is over; the action under way has failed by that.
         """
         self.report = Report([ActionOutcome(n, one.type, one.name) for n, one in enumerate(self._actions)])
-        deeds = Deeds(page, self._keep)
+        deeds = Deeds(page, partial(self._kept, page), self.secrets)
         for action, outcome in zip(self._actions, self.report.actions, strict=True):
             await self._one(page, deeds, action, outcome)
             self._told(outcome)

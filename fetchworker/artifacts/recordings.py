@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from fetchworker.artifacts.redact import headers, hides, page, text
+from fetchworker.artifacts.redact import headers, hides, is_secret_field, page, text
 from fetchworker.errors import ArtifactError
 from fetchworker.telemetry.redaction import MASK
 
@@ -23,6 +23,8 @@ _UNPACKED = 1 << 30
 #: Playwright's actions that say what was typed
 _TYPED = frozenset({"fill", "type", "insertText", "selectOption"})
 _DEEPEST = 200
+#: attributes that hold what a field holds; the last one is Playwright's, with an underscore behind it
+_HOLDS = ("value", "content", "__playwright_value")
 
 
 def har(content: bytes, secrets: Iterable[str] = ()) -> bytes:
@@ -64,18 +66,35 @@ def _clean(value: Any, secrets: list[str], depth: int = 0) -> Any:
     if depth > _DEEPEST:
         return MASK
     if isinstance(value, str):
-        return text(value, secrets)
+        return MASK if value and value in secrets else text(value, secrets)
     if isinstance(value, list):
+        if len(value) > 1 and isinstance(value[0], str) and isinstance(value[1], dict):
+            return _element(value, secrets, depth)
         return [_clean(one, secrets, depth + 1) for one in value]
     if isinstance(value, dict):
         return _object(value, secrets, depth)
     return value
 
 
+def _element(value: list[Any], secrets: list[str], depth: int) -> list[Any]:
+    """An element of a snapshot: its name, its attributes, what is in it (Playwright 1.65)."""
+    kind, attributes, *inside = value
+    cleaned = [_clean(one, secrets, depth + 1) for one in inside]
+    made = _object(attributes, secrets, depth)
+    if is_secret_field(attributes):
+        made = {name: MASK if one and name.lower().startswith(_HOLDS) else one for name, one in made.items()}
+        if kind.upper() == "TEXTAREA":
+            cleaned = [MASK if isinstance(one, str) else one for one in cleaned]
+    return [kind, made, *cleaned]
+
+
 def _object(value: dict[str, Any], secrets: list[str], depth: int) -> dict[str, Any]:
     name, own = value.get("name"), value.get("value")
     if isinstance(name, str) and isinstance(own, str):  # a header, a cookie, a parameter
-        [(_, own)] = headers([(name, own)], secrets)
+        if own and own in secrets:
+            own = MASK
+        else:
+            [(_, own)] = headers([(name, own)], secrets)
         return {**_all(value, secrets, depth), "value": own}
     cleaned = _all(value, secrets, depth)
     if isinstance(value.get("cookies"), list):
@@ -108,6 +127,7 @@ def _decoded(body: str, secrets: list[str]) -> str:
 
 def _typed(params: dict[str, Any]) -> dict[str, Any]:
     """What was typed into a field whose selector says that it is a secret one."""
-    if not hides(str(params.get("selector", ""))) and "passw" not in str(params.get("selector", "")).lower():
+    selector = str(params.get("selector", ""))
+    if not hides(selector) and not is_secret_field({"name": selector}):
         return params
     return {name: MASK if name in ("value", "text") else one for name, one in params.items()}

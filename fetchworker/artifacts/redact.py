@@ -11,13 +11,13 @@ import html
 import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from fetchworker.telemetry.redaction import MASK, MIN_SECRET, hide_registered, is_secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _NAMES = r"(?:token|csrf|xsrf|nonce|lsd|sess(?:ion)?_?id|sid|auth(?!or)|ticket|api[_-]?key|secret|passw(?:or)?d)"
 #: words → what is looked for where one of them stands: group 1 stays, the rest is masked. Quantifiers are possessive or
@@ -27,6 +27,10 @@ _PLACES = (
         ("token", "csrf", "xsrf", "nonce", "lsd", "sess", "sid", "auth", "ticket", "api", "secret", "passw"),
         rf"""({_NAMES}\\{{0,4}}["']?\s{{0,4}}[:=]\s{{0,4}}\\{{0,4}}["']?)[^\s"'<>&,;\\]{{6,4096}}""",
     ),
+    (
+        ("pw", "pass"),  # a whole name, or the last part of one: user_pwd
+        r"""((?<![^\W_])(?:pwd?|pass)\\{0,4}["']?\s{0,4}[:=]\s{0,4}\\{0,4}["']?)[^\s"'<>&,;\\]{6,4096}""",
+    ),
     (("basic", "bearer"), r"(\b(?:Basic|Bearer)[ \t]{1,8})[A-Za-z0-9+/=._~-]{8,4096}"),
     (
         ("cookie", "set-cookie", "authorization", "proxy-authorization"),
@@ -35,12 +39,17 @@ _PLACES = (
     (("eyj",), r"((?<![\w-]))eyJ[\w-]{8,4096}(?:\.[\w-]{1,4096}){0,4}"),
     (("://",), r"(://)[^\s/?#@\"'<>]{1,512}(?=@)"),
 )
+_SHORT = r"(?<![^\W_])(?:pwd?|pass)(?![^\W_])"
 _TAG = r"<(?:input|meta)\b[^>]{0,4096}>"
+_TEXTAREA = r"(<textarea\b[^>]{0,4096}>)[^<]{1,65536}"
 _VALUE = r"""\b((?:value|content)\s{0,4}=\s{0,4})("[^"]{1,4096}"|'[^']{1,4096}'|[^\s"'>]{1,4096})"""
 _HIDDEN = re.compile(
-    rf"""(?i)\b(?:name|id)\s{{0,4}}=\s{{0,4}}["']?[\w:.-]{{0,64}}{_NAMES}|\btype\s{{0,4}}=\s{{0,4}}["']?password"""
+    rf"""(?i)\b(?:name|id)\s{{0,4}}=\s{{0,4}}["']?[\w:.\[\]-]{{0,64}}(?:{_NAMES}|{_SHORT})|\btype\s{{0,4}}=\s{{0,4}}["']?password"""
 )
-_SECRET_HEADER = re.compile(r"(?i)proxy-|token|csrf|xsrf|auth|secret|api-?key|session|cookie")
+_SECRET_HEADER = re.compile(rf"(?i)proxy-|token|csrf|xsrf|auth|secret|api-?key|session|cookie|passw|{_SHORT}")
+_FIELD = re.compile(rf"(?i){_NAMES}|{_SHORT}")
+#: what a form says of fields for passwords, and for codes that are as good (HTML, 4.10.18.7)
+_AUTOCOMPLETE = frozenset({"current-password", "new-password", "one-time-code", "cc-number", "cc-csc"})
 _BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _SNIFFED = 1024
 
@@ -82,6 +91,7 @@ def text(content: str, secrets: Iterable[str] = ()) -> str:
     """A text without values that are known, and without those whose names say what they are."""
     content = hide_registered(_without(content, _spelt(secrets)))
     content = _pattern(_TAG).sub(_tag, content)
+    content = _pattern(_TEXTAREA).sub(_area, content)
     for words, pattern in _PLACES:
         content = _masked(content, words, _pattern(pattern))
     return content
@@ -128,6 +138,19 @@ def hides(name: str) -> bool:
     return is_secret_name(name) or _SECRET_HEADER.search(name) is not None
 
 
+def is_secret_field(attributes: Mapping[str, Any]) -> bool:
+    """Whether the value of an element of these attributes is a secret: by its type, its name or its purpose.
+
+    Args:
+        attributes: of an ``input``, a ``meta`` or the like, as HTML names them.
+    """
+    told = {name.lower(): value for name, value in attributes.items() if isinstance(value, str)}
+    if told.get("type", "").lower() == "password" or _AUTOCOMPLETE & set(told.get("autocomplete", "").lower().split()):
+        return True
+    names = (told[one] for one in ("name", "id", "property") if one in told)
+    return any(is_secret_name(name) or _FIELD.search(name) for name in names)
+
+
 def _cookie(pair: str) -> str:
     name, equals, _ = pair.strip().partition("=")
     return f"{name}={MASK}" if equals else MASK
@@ -149,6 +172,10 @@ def _spellings(secret: str) -> Iterable[str]:
         return ()
     spelt = (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], html.escape(secret))
     return {spelling for spelling in spelt if len(spelling) >= MIN_SECRET}
+
+
+def _area(match: re.Match[str]) -> str:
+    return match[1] + MASK if _HIDDEN.search(match[1]) else match.group()
 
 
 def _tag(match: re.Match[str]) -> str:

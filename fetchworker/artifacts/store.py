@@ -21,7 +21,7 @@ from fetchworker.artifacts.model import Artifact, ArtifactContext, Filters, inst
 from fetchworker.artifacts.redact import redacted
 from fetchworker.config.sizes import show_size
 from fetchworker.db import default_url, place_of
-from fetchworker.errors import ArtifactError, StorageError
+from fetchworker.errors import ArtifactError, ConfigError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -90,6 +90,21 @@ class ArtifactStore:
     def label(self) -> str:
         """The place, as a log may show it."""
         return self._files.label
+
+    def check(self) -> None:
+        """See that something can be written there; blocks.
+
+        Raises:
+            ConfigError: it cannot.
+        """
+        trial = f"trial-{new_id(datetime.now(UTC))}"
+        try:
+            self._files.put(trial, b"")
+            self._files.delete(trial)
+        except StorageError as exc:
+            raise ConfigError(
+                f"FETCHWORKER_ARTIFACTS_STORE cannot be written: {exc.message}; make it writable, or name another place"
+            ) from exc
 
     async def close(self) -> None:
         """Let go of connections; the store can still be used, and opens them again."""

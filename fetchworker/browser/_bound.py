@@ -1,4 +1,6 @@
-"""Becomes another program that dies with its parent: ``python -IS _bound.py PIDFILE PARENT PROGRAM ARGUMENT…``.
+"""Becomes another program, in a session of its own, that dies with its parent.
+
+``python -IS _bound.py PIDFILE PARENT PROGRAM ARGUMENT…``
 
 ``PARENT`` is the process id that the parent must have, 0 for whichever it is. A script of its own, as it imports
 nothing of the project: it runs before each start of the driver and of Chromium.
@@ -20,6 +22,8 @@ def main() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if parent != "0" and os.getppid() != int(parent):
             sys.exit("the parent ended first")
+    if os.getpgrp() != os.getpid():  # Ctrl-C, and any signal to our group, is ours to hear and not the driver's
+        os.setsid()
     Path(pid_file).write_text(str(os.getpid()))
     os.execv(command[0], command)  # noqa: S606  # that is what it is for
 

@@ -124,17 +124,24 @@ class BrowserEngine:
 
         return await self.repeating(spec, once)
 
-    async def repeating(self, spec: ContextSpec, once: Callable[[ContextSpec], Awaitable[_T]]) -> _T:
+    async def repeating(
+        self,
+        spec: ContextSpec,
+        once: Callable[[ContextSpec], Awaitable[_T]],
+        *,
+        ending: Callable[[], bool] = lambda: False,
+    ) -> _T:
         """Do something once more where the browser died under it (or the driver), and only then.
 
         Args:
             spec: of the context that it needs.
             once: does it in such a context, which it opens itself.
+            ending: whether who asks is about to end: nothing is begun again then.
         """
         try:
             return await once(spec)
         except BrowserError as exc:
-            if not exc.context.get("died"):
+            if not exc.context.get("died") or self._closed or ending():
                 raise
         self.counts["repeated"] += 1
         return await once(spec)

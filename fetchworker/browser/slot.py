@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.browser.windows import NO_WINDOWS, SAME_PAGE
 from fetchworker.errors import BrowserError, PageFailedError, PageSizeError, PageTimeoutError
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ _CLOSING = 10.0
 #: seconds that the making of one may take
 _OPENING = 30.0
 _UNLIMITED = 1 << 30
-#: as where a browser blocks popups: the first request of a window would go by Chromium's own name
-_NO_WINDOWS = "window.open = function open() { return null }"
 
 
 class Slot:
@@ -92,8 +91,9 @@ class Slot:
         try:
             async with asyncio.timeout(_OPENING):
                 self._context = await chromium.browser.new_context(**arguments_of(spec, self._run))
+                await self._context.add_init_script(SAME_PAGE)
                 if chromium.opens_windows:
-                    await self._context.add_init_script(_NO_WINDOWS)
+                    await self._context.add_init_script(NO_WINDOWS)
                 if spec.trace:
                     await self._context.tracing.start(screenshots=True, snapshots=True)
         except (Error, TimeoutError) as exc:

@@ -99,10 +99,11 @@ class Command(ScrapyCommand):
 
     async def _browse(self, body: Any, seconds: float, check: Any) -> dict[str, Any]:
         """Open the site's crawler for this one call."""
+        import asyncio  # noqa: PLC0415  # as above
         from uuid import uuid4  # noqa: PLC0415  # as above
 
         from fetchworker.actions import parse_actions  # noqa: PLC0415  # as above
-        from fetchworker.runtime import artifact_store, load_configuration  # noqa: PLC0415  # as above
+        from fetchworker.runtime import artifact_store, check_artifacts_written, load_configuration  # noqa: PLC0415  # as above
         from fetchworker.service.browsing import BrowserRun  # noqa: PLC0415  # as above
         from fetchworker.service.crawlers import Crawlers  # noqa: PLC0415  # as above
 
@@ -110,6 +111,7 @@ class Command(ScrapyCommand):
         parse_actions(body.actions)
         environment, _ = load_configuration(self.settings)
         check(environment)
+        await asyncio.to_thread(check_artifacts_written, environment)
         own: Any = self.settings.copy()
         if (own.getpriority("LOG_LEVEL") or 0) < _COMMAND_LINE:  # the project's own level would drown the actions
             own.set("LOG_LEVEL", "ERROR", priority="cmdline")

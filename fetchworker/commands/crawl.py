@@ -43,9 +43,9 @@ class Command(ScrapyCrawl):
             "Run a spider. With -a arguments the crawl is private and does one call (-a user=nasa); without any it "
             "serves the seeds of the shared queue. `scrapy sites` lists spiders, operations and their arguments. "
             "Exit codes: 0 done (what is not there, gone or private counts as an answer: see the failures), "
-            "1 failed (also: every request failed, no proxy came back, or an output was not written whole), 2 wrong "
-            "arguments or configuration, proxies that refuse our credentials, or an output that cannot be written, 3 "
-            "the site's budget of bytes for today is used up: what is not done is kept."
+            "1 failed (also: every request failed, every item was dropped, no proxy came back, or an output was not "
+            "written whole), 2 wrong arguments or configuration, proxies that refuse our credentials, or an output "
+            "that cannot be written, 3 the site's budget of bytes for today is used up: what is not done is kept."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -101,7 +101,12 @@ class Command(ScrapyCrawl):
         from fetchworker.errors import ArgumentError, FetchworkerError, RedisUnavailableError  # noqa: PLC0415  # keeps `scrapy list` light
         from fetchworker.exports.feeds import check_feeds, check_resumed  # noqa: PLC0415  # as above
         from fetchworker.jobs.report import refused  # noqa: PLC0415  # as above
-        from fetchworker.runtime import check_state_dir, load_configuration, wait_for_queue  # noqa: PLC0415  # as above
+        from fetchworker.runtime import (  # noqa: PLC0415  # as above
+            check_artifacts_written,
+            check_state_dir,
+            load_configuration,
+            wait_for_queue,
+        )
         from fetchworker.sites import SiteConfig  # noqa: PLC0415  # as above
         from fetchworker.spiders.base import SiteSpider  # noqa: PLC0415  # as above
 
@@ -121,6 +126,7 @@ class Command(ScrapyCrawl):
             check_sites(sites)
             check_start_of(spider, self.settings, sites.get(name) or SiteConfig())
             check_state_dir(environment)
+            check_artifacts_written(environment)
             ca_bundle(environment)
             check_feeds(self.settings)
             check_start(environment, sites.get(name) or SiteConfig())
@@ -142,11 +148,13 @@ class Command(ScrapyCrawl):
 
 
 def _succeeded(crawler: Crawler) -> bool:
+    from fetchworker.summary import all_dropped  # noqa: PLC0415  # keeps `scrapy list` light
+
     stats = crawler.stats.get_stats()
     failed = any(name.startswith("fetchworker/failed/") and not name.endswith(_ANSWERED) for name in stats)
     nothing = not stats.get("item_scraped_count")
     lost = any(name.startswith(_LOST) for name in stats)
-    return stats.get("finish_reason") in _GOOD and not lost and not (failed and nothing)
+    return stats.get("finish_reason") in _GOOD and not lost and not (failed and nothing) and not all_dropped(stats)
 
 
 def _nearest(word: str, known: list[str]) -> str:

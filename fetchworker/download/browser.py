@@ -144,7 +144,9 @@ class BrowserDownloadHandler(CurlDownloadHandler):
                     self._shared.held.keep(page, hold)
                 return response
 
-        return await (engine.repeating(spec, once) if job.plan.repeatable else once(spec))
+        if not job.plan.repeatable:
+            return await once(spec)
+        return await engine.repeating(spec, once, ending=self._runtime.ending)
 
     async def _visit(self, job: _Job, context: BrowserContext, page: Any) -> Response:
         request, wire = job.request, job.wire

@@ -40,6 +40,8 @@ _REASON = "x-fetchworker-reason"
 _EMPTY = frozenset({204, 205})  # a browser stays where it is
 _NAVIGATING = "the page is navigating"
 _HOST = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)", re.IGNORECASE)
+#: seconds between two readings of a page that goes somewhere else
+_AGAIN = 0.05
 #: seconds until a download has begun, once a navigation has ended as one
 _DOWNLOAD = 10.0
 
@@ -229,12 +231,9 @@ class Visit:
             told = http_content_type_encoding(found.headers.get("content-type", ""))
             return await found.body(), told or "utf-8"  # the browser has made a page of what is none
         try:
-            text = await page.content()
+            text = await _standing(page)
         except Exception as exc:
-            if _NAVIGATING not in str(exc):
-                raise
-            await page.wait_for_load_state("domcontentloaded")
-            text = await page.content()
+            raise (translated(exc, layer="navigation") or exc) from exc
         return _encoded(text, found.headers.get("content-type", "") if found is not None else "")
 
     async def _response(self, page: Any, found: Any, body: bytes, encoding: str) -> Response:
@@ -281,6 +280,20 @@ class Visit:
             meta["redirect_times"] = len(urls)
             meta["redirect_urls"], meta["redirect_reasons"] = urls[::-1], reasons[::-1]
         meta["playwright_security_details"] = await found.security_details()
+
+
+async def _standing(page: Any) -> str:
+    """The page's HTML once it stays where it is; who goes on for ever is ended by the visit's deadline."""
+    while True:
+        try:
+            html: str = await page.content()
+        except Exception as exc:
+            if _NAVIGATING not in str(exc):
+                raise
+        else:
+            return html
+        await page.wait_for_load_state("domcontentloaded")
+        await asyncio.sleep(_AGAIN)
 
 
 def _is_markup(found: Any) -> bool:

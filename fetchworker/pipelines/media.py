@@ -22,6 +22,7 @@ from scrapy.pipelines.media import MediaPipeline as ScrapyMedia
 
 from fetchworker.errors import FetchworkerError, StorageError
 from fetchworker.frontier.codec import CARRIED
+from fetchworker.items import Item
 from fetchworker.media import MEDIA, kind_of, media_of
 from fetchworker.runtime import Runtime, media_store
 from fetchworker.runtime.failures import failure_record
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from fetchworker.items import Item
     from fetchworker.media import Origin, Store
 
 logger = logging.getLogger(__name__)
@@ -103,7 +103,9 @@ class MediaPipeline(ScrapyMedia):
     # ── Scrapy's hooks ───────────────────────────────────────────────────────────────────────────────────────────
 
     def get_media_requests(self, item: Item, info: ScrapyMedia.SpiderInfo) -> list[Request]:  # noqa: ARG002
-        """A request for each address."""
+        """A request for each address; none for what is no item of ours."""
+        if not isinstance(item, Item):
+            return []
         origin = self._runtime.origins.of(item.item_id)
         return [self._request(url, kind, item, origin) for url, kind in self.named(item).items()]
 

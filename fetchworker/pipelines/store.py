@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import CloseSpider, DropItem, NotConfigured
 
 from fetchworker.errors import ConfigError, ItemInvalidError, RefusedError, StorageError
+from fetchworker.items import Item
 from fetchworker.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from fetchworker.db.batches import BatchWriter
     from fetchworker.db.observation import Observation
     from fetchworker.db.store import ItemStore
-    from fetchworker.items import Item
 
 logger = logging.getLogger(__name__)
 
@@ -71,8 +71,8 @@ class StorePipeline:
         self._writer = BatchWriter(self._store.save, size=environment.store_batch, delay=environment.store_delay)
         logger.info("items are stored in %s", place.label)
 
-    async def process_item(self, item: Any) -> Item:
-        """Return the item when it is stored.
+    async def process_item(self, item: Any) -> Any:
+        """Return the item when it is stored, or when it is none of ours, which are not stored.
 
         Raises:
             DropItem: it cannot be stored, whatever the database; the reject file has it.
@@ -80,6 +80,8 @@ class StorePipeline:
         """
         from fetchworker.db.observation import observe  # noqa: PLC0415  # as above
 
+        if not isinstance(item, Item):
+            return item
         environment = self._runtime.environment
         try:
             seen = observe(item, crawl_id=self._runtime.crawl_id, round_id=environment.crawl_id or "")
@@ -90,7 +92,7 @@ class StorePipeline:
         except StorageError as exc:
             self._give_up(exc)
             raise
-        return item  # type: ignore[no-any-return]
+        return item
 
     async def _write(self, seen: Observation) -> None:
         if self._writer is None:

@@ -3,6 +3,7 @@
 from fetchworker.runtime.crawl import Runtime
 from fetchworker.runtime.parts import (
     artifact_store,
+    check_artifacts_written,
     check_state_dir,
     connect,
     database,
@@ -20,6 +21,7 @@ __all__ = [
     "Identities",
     "Runtime",
     "artifact_store",
+    "check_artifacts_written",
     "check_state_dir",
     "connect",
     "database",

@@ -130,6 +130,16 @@ def check_artifacts(environment: Environment) -> None:
         artifact_store(environment)
 
 
+def check_artifacts_written(environment: Environment) -> None:
+    """See by a trial that artifacts can be written, where some are asked for; blocks.
+
+    Raises:
+        ConfigError: they cannot.
+    """
+    if environment.artifacts_warc or environment.artifacts_failures or environment.artifacts_store:
+        artifact_store(environment).check()
+
+
 def document_settings(environment: Environment) -> ReaderSettings:
     """How documents are read.
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from fetchworker.actions import TYPES
-from fetchworker.errors import FetchworkerError, RedisUnavailableError
+from fetchworker.errors import FetchworkerError, RedisUnavailableError, field_path
 from fetchworker.runs.models import RunRequest
 from fetchworker.runs.schedulemodels import ScheduleRequest
 from fetchworker.service.edge import Edge
@@ -105,7 +105,7 @@ async def _failed(_: Request, error: Exception) -> Response:
 
 
 def _invalid(error: RequestValidationError) -> ApiError:
-    found = [(".".join(map(str, one["loc"][1:])), one["msg"]) for one in error.errors()]
+    found = [(field_path(one["loc"][1:]), one["msg"]) for one in error.errors()]
     message = "; ".join(f"{name}: {what}" for name, what in found)
     return ApiError("VALIDATION_ERROR", message, fields=[name for name, _ in found])
 

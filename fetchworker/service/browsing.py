@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fetchworker.actions import Runner, parse_actions
-from fetchworker.actions.models import Fill
 from fetchworker.artifacts import ArtifactContext
 from fetchworker.browser import PageMethod, run_of
 from fetchworker.browser.program import find_program
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
 
     from fetchworker.actions import ActionOutcome
+    from fetchworker.actions.outcome import Report
     from fetchworker.artifacts import ArtifactStore
     from fetchworker.artifacts.model import Kind
     from fetchworker.config import Environment
@@ -91,7 +91,6 @@ class BrowserRun:
             session=body.session_id, workspace=workspace, url=body.url,
         )  # fmt: skip
         actions = parse_actions(body.actions)
-        self._secrets = {one.text for one in actions if isinstance(one, Fill) and one.secret}
         self._runner = Runner(
             actions, self._keep, always=body.keep, on_failure=body.keep_on_failure, told=told, refusals=_refusals
         )
@@ -120,7 +119,7 @@ class BrowserRun:
             async with session_of(self._runtime, held, seconds=timeout) as meta:
                 request.meta.update(meta, **{LAST: last})
                 response = await engine.download_async(request)
-            page |= {"url": response.url, "status": response.status}
+            page |= {"url": response.url, "status": _status(self._runner.report, response.status)}
         except OutcomeError as exc:
             page |= {name: exc.context.get(name) for name in ("status", "vendor", "evidence", "artifact")}
             page["outcome"] = exc.outcome
@@ -156,7 +155,7 @@ class BrowserRun:
 
     async def _keep(self, kind: Kind, content: bytes | Path, media_type: str) -> str:
         wire = self._request.meta.get(WIRE) if self._request is not None else None
-        secrets = self._secrets | set(wire.session.secrets() if wire is not None else ())
+        secrets = self._runner.secrets | set(wire.session.secrets() if wire is not None else ())
         kept = await self._store.put(kind, content, media_type, about=self._about, secrets=secrets)
         return kept.id
 
@@ -175,6 +174,14 @@ class BrowserRun:
             "request_id": self._about.request_id,
             "elapsed_ms": round((time.monotonic() - started) * 1000, 1),
         }
+
+
+def _status(report: Report, first: int) -> int | None:
+    """The status of the page that was gone to last, None where it was not reached."""
+    went = [one for one in report.actions if one.type == "goto" and one.outcome != "skipped"]
+    if not went:
+        return first
+    return went[-1].value["status"] if went[-1].outcome == "ok" else None
 
 
 def _refusals(page: Any) -> list[Any]:

@@ -130,7 +130,7 @@ def failure_of(error: BaseException) -> ApiError:  # noqa: PLR0911  # the table
         case FetchworkerError():
             return _ours(error)
         case TimeoutError():
-            return ApiError("DEADLINE", "the call's time is over")
+            return ApiError("DEADLINE", "the call's time is over", layer="deadline")
         case DownloadCancelledError() if " larger than " in str(error) or "max size" in str(error):
             return ApiError("PAYLOAD_TOO_LARGE", str(error))
         case IgnoreRequest():

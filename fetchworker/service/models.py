@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from fetchworker.contracts import Destination, Render  # noqa: TC001  # pydantic needs them
 from fetchworker.documents import Wanted  # noqa: TC001  # as above
+from fetchworker.errors import field_path
 from fetchworker.service.failures import ApiError
 from fetchworker.spiders.fetch import FetchParams, Method
 from fetchworker.spiders.operation import fields_of
@@ -211,6 +212,6 @@ def read_body(model: type[BaseModel], body: bytes) -> Any:
 def invalid(error: ValidationError) -> ApiError:
     """The failure that names each field that is wrong, and never shows its value."""
     found = error.errors(include_url=False, include_input=False)
-    told = [(".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")) for one in found]
+    told = [(field_path(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in found]
     message = "; ".join(f"{name}: {what}" if name else what for name, what in told)
     return ApiError("VALIDATION_ERROR", message, fields=list(dict.fromkeys(fields_of(found))) or None)

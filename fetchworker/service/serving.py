@@ -11,7 +11,7 @@ from scrapy.spiderloader import get_spider_loader
 from fetchworker.download.coherence import check_sites
 from fetchworker.download.trust import ca_bundle
 from fetchworker.errors import ConfigError
-from fetchworker.runtime import check_state_dir, load_configuration
+from fetchworker.runtime import check_artifacts_written, check_state_dir, load_configuration
 from fetchworker.service.app import make_app
 from fetchworker.service.callers import Callers, load_keys
 from fetchworker.service.crawlers import Crawlers
@@ -43,6 +43,7 @@ def serve(settings: BaseSettings, *, host: str, port: int, stateless: bool) -> i
     environment, sites = load_configuration(settings)
     check_sites(sites)
     check_state_dir(environment)
+    check_artifacts_written(environment)
     ca_bundle(environment)
     callers = Callers(load_keys(environment))
     if not len(callers) and not is_loopback(host):

@@ -212,7 +212,7 @@ def caller_of(request: Request) -> str | None:
 
 def _failure(error: BaseException, *, over: bool, timeout: float) -> ApiError:
     if over and isinstance(error, TimeoutError):
-        return ApiError("DEADLINE", f"not done within {timeout:g} seconds", limit=timeout)
+        return ApiError("DEADLINE", f"not done within {timeout:g} seconds", limit=timeout, layer="deadline")
     failure = failure_of(error)
     if failure.type == "REDIS_UNAVAILABLE":
         logger.warning("a call failed: %s", error)

@@ -13,7 +13,7 @@ import orjson
 from pydantic import ValidationError
 
 from fetchworker.contracts import Call, Fetch, Page, Params, Parsed
-from fetchworker.errors import ArgumentError, ContractError
+from fetchworker.errors import ArgumentError, ContractError, field_path
 from fetchworker.frontier.seedkeys import priority_of, tier_of
 from fetchworker.sessions.poolkeys import MAIN, check_jar, jar_of
 from fetchworker.spiders.reading import html
@@ -268,7 +268,7 @@ def fields_of(errors: Iterable[Any]) -> Iterator[str]:
     """The fields that are wrong; one that concerns several names them in its context, or as ``name=`` in its words."""
     for error in errors:
         several = error.get("ctx", {}).get("fields") or _NAMED.findall(error["msg"])
-        yield from [".".join(map(str, error["loc"]))] if error["loc"] else several
+        yield from [field_path(error["loc"])] if error["loc"] else several
 
 
 def _fields(params: type[Params]) -> str:

@@ -45,7 +45,10 @@ class RenderedSpider(Spider):
 
     def in_browser(self, response: Response, page: Page, error: Exception | None) -> bool:
         """Whether a page is better asked for once more by the browser, by how its parser ended."""
-        steps = Steps.of(self.crawler)
+        crawler = getattr(self, "crawler", None)
+        if crawler is None:  # pages are parsed outside a crawl as well
+            return False
+        steps = Steps.of(crawler)
         if isinstance(error, ContractError) and response.request and steps.helps(response.request, page):
             return True
         steps.parsed(response, good=error is None)

@@ -31,6 +31,11 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl"
         '{{"accessToken":"{}","name":"ann"}}',
         '{{\\"fb_dtsg_token\\":\\"{}\\"}}',
         "var nonce = '{}';",
+        "user=ann&pw={}&x=2",
+        '{{"user_pwd": "{}"}}',
+        "pass: {}",
+        '<input name="login[pass]" value="{}">',
+        "<textarea name=api_token rows=2>{}</textarea>",
         "https://site.example/a?id=1&sid={}&x=2",
         "Authorization: Bearer {}",
         "Set-Cookie: a={}; Path=/",
@@ -213,3 +218,35 @@ def test_a_warc_is_read_by_its_library():
     _, asked, head, body = records[2]
     assert asked.get_header("WARC-Concurrent-To") == about.get_header("WARC-Record-ID")
     assert (head.protocol, body) == ("POST", b"password=***&user=ann")
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        ["META", {"name": "csrf-token", "content": SECRET}],
+        ["INPUT", {"__playwright_value_": SECRET, "type": "hidden", "name": "authenticity_token"}],
+        ["INPUT", {"value": SECRET, "type": "password", "name": "word"}],
+        ["INPUT", {"__playwright_value_": SECRET, "autocomplete": "section-a one-time-code"}],
+        ["TEXTAREA", {"id": "api_token"}, SECRET],
+        ["FORM", {}, ["INPUT", {"value": SECRET, "name": "user.pwd"}], "text"],
+    ],
+)
+def test_elements_of_a_snapshot_are_masked_by_what_they_are(element):
+    line = {"type": "frame-snapshot", "snapshot": {"html": ["HTML", {}, element]}}
+    (made,) = json.loads(recordings.har(orjson.dumps(line)))["snapshot"]["html"][2:]
+    assert SECRET not in json.dumps(made, ensure_ascii=False)
+    assert "***" in json.dumps(made)
+
+
+def test_what_is_no_secret_of_a_snapshot_stays():
+    html = ["HTML", {}, ["META", {"name": "author", "content": "Ann"}], ["INPUT", {"name": "q", "value": "hats"}],
+            ["P", {"class": "passage"}, "they pass: on"]]  # fmt: skip
+    assert json.loads(recordings.har(orjson.dumps({"html": html})))["html"] == html
+
+
+def test_a_short_secret_is_masked_where_it_stands_alone():
+    line = {"params": {"value": "ab1"}, "postData": {"params": [{"name": "word", "value": "ab1"}], "text": "cab1n"}}
+    assert json.loads(recordings.har(orjson.dumps(line), ["ab1"])) == {
+        "params": {"value": "***"},
+        "postData": {"params": [{"name": "word", "value": "***"}], "text": "cab1n"},
+    }

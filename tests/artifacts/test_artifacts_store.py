@@ -211,6 +211,18 @@ def test_a_place_that_cannot_be_is_told_at_once(environment, tmp_path, place, to
         ArtifactStore.of(environment(artifacts_store=SecretStr(place)))
 
 
+@pytest.mark.parametrize("place", ["/proc/nope", "http://nowhere.invalid/artifacts"])
+def test_a_place_that_takes_nothing_is_told_by_a_trial(environment, place):
+    store = ArtifactStore.of(environment(artifacts_store=SecretStr(place)))
+    with pytest.raises(ConfigError, match=r"FETCHWORKER_ARTIFACTS_STORE cannot be written: .*; make it writable"):
+        store.check()
+
+
+def test_a_trial_leaves_nothing(environment, tmp_path):
+    ArtifactStore.of(environment()).check()
+    assert not [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+
+
 async def test_many_at_once(store):
     made = await asyncio.gather(*(store.put("pdf", b"%d" % (n % 5), "application/pdf") for n in range(40)))
     assert len({one.id for one in made}) == 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import re
 import signal
 import zipfile
 
@@ -215,6 +216,38 @@ async def test_a_secret_is_in_no_trace_and_no_har(do, kept, site):
                 assert any(b"hunter2-hunter2" in zipfile.ZipFile(io.BytesIO(kept.found[kind])).read(name)
                            for name in archive.namelist())  # fmt: skip
         assert not [one for one in members if b"hunter2-hunter2" in one or b"abcdef0123456789" in one], kind
+
+
+SIGN_IN = b"""<!doctype html><meta name=csrf-token content=meta-csrf-0123456789><form method=post action=/in>
+<input name=user><label>Password<input name=word type=password></label><input name=pw>
+<input type=hidden name=authenticity_token value=hidden-0123456789><textarea name=api_token>area-0123456789</textarea>
+<button>go</button></form><script>document.cookie = "seen=script-set-0123456789";
+document.body.append("it is " + document.cookie.split("=")[1])</script>"""
+
+
+async def test_what_is_typed_into_fields_for_passwords_is_secret_whoever_says_so(do, kept, site):
+    site.pages["/sign-in"] = SIGN_IN
+    await do(
+        {"type": "fill", "selector": "[name=user]", "text": "anna-anna"},
+        {"type": "fill", "selector": "label", "text": "typed-0123456789"},
+        {"type": "fill", "selector": "form > :nth-child(3)", "text": "short-name-0123456789"},
+        {"type": "html"},
+        {"type": "click", "selector": "button"},
+        {"type": "wait_for", "url": "**/in"},
+        path="/sign-in",
+        always=("trace", "har"),
+    )
+    secrets = do.runner.secrets
+    assert secrets == {"typed-0123456789", "short-name-0123456789", "script-set-0123456789"}
+    assert b"typed-0123456789" in site.to("/in")[0].body
+    for kind in ("trace", "har", "html"):
+        members = [redacted(kind, kept.found[kind], secrets)]
+        if kind == "trace":
+            with zipfile.ZipFile(io.BytesIO(members[0])) as archive:
+                members = [archive.read(name) for name in archive.namelist()]
+        assert b"Password" in b"".join(members)
+        assert not [found for one in members for found in re.findall(rb".{99}0123456789", one)], kind
+        assert kind == "html" or [one for one in members if b"anna-anna" in one], "what is no secret stays"
 
 
 async def test_recordings_leave_no_folder_behind(do, tmp_path, monkeypatch):

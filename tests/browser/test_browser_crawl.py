@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
+from contextlib import suppress
 
 import pytest
+
+from tests.conftest import ROOT
+
+from .conftest import answer
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -66,12 +74,36 @@ def test_a_spider_of_scrapy_playwrights(project, shell, server_of_pages, tmp_pat
         "FETCHWORKER_BROWSER": shell,
         "FETCHWORKER_HOST_MAP": json.dumps({f"page.example:{port}": f"127.0.0.1:{port}"}),
     }
-    off = json.dumps({"fetchworker.pipelines.validate.ValidatePipeline": None})  # their items are no items of ours
-    ended = project.scrapy("runspider", str(spider), "-o", f"{tmp_path}/items.jsonl", "-s", f"ITEM_PIPELINES={off}")
+    ended = project.scrapy("runspider", str(spider), "-o", f"{tmp_path}/items.jsonl")
     items = {item["url"].rpartition("/")[2]: item["made"] for item in project.lines("items.jsonl")}
     assert items == {"ann": ["ann"], "ben": ["ben"], "cat": ["cat"], "plain": []}, ended.stderr
     assert ended.stderr.count("scrapy-playwright's download handler is replaced by fetchworker's") == 1
     assert "Traceback" not in ended.stderr
+    assert ended.returncode == 0
+
+
+DROPPED = """
+import scrapy
+
+class Cakes(scrapy.Spider):
+    name = "cakes"
+
+    async def start(self):
+        yield {"kind": "cake", "size": 3}
+        for n in range(int(getattr(self, "plain", 0))):
+            yield {"size": n}
+"""
+
+
+@pytest.mark.parametrize(("plain", "code"), [(0, 1), (2, 0)])
+def test_a_run_whose_items_were_all_dropped_has_failed(project, tmp_path, plain, code):
+    spider = tmp_path / "cakes.py"
+    spider.write_text(DROPPED)
+    project.env |= {"FETCHWORKER_STORE": "true", "FETCHWORKER_MEDIA": "true"}
+    ended = project.scrapy("runspider", str(spider), "-a", f"plain={plain}", "-o", f"{tmp_path}/items.jsonl")
+    assert ended.returncode == code, ended.stderr
+    assert project.lines("items.jsonl") == [{"size": n} for n in range(plain)]
+    assert "unknown kind 'cake'" in ended.stderr
 
 
 @pytest.fixture
@@ -101,3 +133,55 @@ def server_of_pages():
         yield server.server_port
         server.shutdown()
         thread.join()
+
+
+SLOW = """
+import scrapy
+
+class Slow(scrapy.Spider):
+    name = "slow"
+
+    async def start(self):
+        for n in range(2):
+            yield scrapy.Request(f"http://page.example:PORT/slow?{n}", meta={"playwright": True})
+
+    def parse(self, response):
+        yield {"title": response.css("title::text").get()}
+"""
+
+
+async def test_ctrl_c_lets_pages_under_way_end(project, shell, site, tmp_path):
+    shut = asyncio.Event()
+
+    async def slow(writer, _):
+        await shut.wait()
+        writer.write(answer(b"<title>done</title>"))
+
+    site.pages["/slow"] = slow
+    (tmp_path / "slow.py").write_text(SLOW.replace("PORT", str(site.port)))
+    project.env |= {
+        "FETCHWORKER_BROWSER": shell,
+        "FETCHWORKER_HOST_MAP": json.dumps({f"page.example:{site.port}": f"127.0.0.1:{site.port}"}),
+    }
+    command = project.command("runspider", str(tmp_path / "slow.py"), "-o", str(tmp_path / "items.jsonl"))
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=ROOT, env=project.environment(), stderr=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    try:
+        while len(site.to("/slow")) < 2:
+            site.came.clear()
+            await site.came.wait()
+        os.killpg(process.pid, signal.SIGINT)
+        lines = []
+        while b"Closing spider" not in (line := await process.stderr.readline()):
+            lines.append(line)
+            assert line, b"".join(lines).decode()
+        shut.set()
+        told = (await process.stderr.read()).decode()
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert project.lines("items.jsonl") == [{"title": "done"}] * 2, told
+    assert len(site.to("/slow")) == 2, "no page is sent again"

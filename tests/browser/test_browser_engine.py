@@ -162,6 +162,16 @@ class TestEnds:
         await gone(*family)
         assert processes_of(pid) == []
 
+    async def test_nothing_is_begun_again_for_one_who_is_about_to_end(self, engine, spec):
+        async def killed(spec):
+            async with engine.context(spec) as context, context.page() as page:
+                os.kill(engine.pid, signal.SIGKILL)
+                return await context.guard(page.goto("about:blank"))
+
+        with pytest.raises(PageFailedError):
+            await engine.repeating(spec, killed, ending=lambda: True)
+        assert (engine.counts["launched"], engine.counts["repeated"]) == (1, 0)
+
     async def test_the_driver_is_killed(self, engine, within_spec, page):
         await engine.run(within_spec(), visiting(page))
         pid, driver = engine.pid, engine._driver.pid

@@ -46,6 +46,17 @@ async def test_what_is_done_with_the_page(handler, site):
     assert [method.result for method in methods] == [None, "", site.url() * 2]
 
 
+async def test_a_page_that_goes_on_and_on_is_read_where_it_ends(handler, site):
+    async def next_one(writer, asked):
+        number = int(asked.path.partition("?")[2])
+        body = f"<meta http-equiv=refresh content='0;/on?{number + 1}'>" if number < 7 else "<p>the end"
+        writer.write(answer(body.encode()))
+
+    site.pages["/on"] = next_one
+    response = await handler.download_request(wanted(site.url("/on?0")))
+    assert (response.url, "the end" in response.text) == (site.url("/on?7"), True)
+
+
 async def told(page, times):
     return page.url * times
 

@@ -58,3 +58,9 @@ async def test_kill_9_of_us(owner, stopped):
     assert processes_of(pid) == []
     sweep()
     assert Path(folder) not in folders()
+
+
+async def test_a_signal_to_our_group_does_not_reach_the_driver(owner):
+    pid, driver, _ = json.loads(owner.stdout.readline())
+    assert os.getsid(driver) == driver
+    assert len({os.getpgid(one) for one in (owner.pid, driver, pid)}) == 3

@@ -7,10 +7,11 @@ import errno
 import json
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from scrapy import Request, Spider, signals
+from scrapy import Field, Item, Request, Spider, signals
 from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.http import TextResponse
 from scrapy.utils.test import get_crawler
@@ -209,7 +210,22 @@ class TestRejects:
         assert pipeline.crawler.stats.get_value("fetchworker/rejected/profile") == 1
 
     def test_what_is_no_item_of_ours_is_rejected_too(self, pipeline):
-        for thing in ({"kind": "cake", "size": 3}, {}, Post.draft(kind="post", media=[object()])):
+        class Cake(Item):
+            kind, size = Field(), Field()
+
+        pipeline._foreign = False  # as for a site's own spider
+        things = ({"kind": "cake", "size": 3}, {}, Post.draft(kind="post", media=[object()]), Cake(kind="cake", size=3))
+        for thing in things:
             with pytest.raises(DropItem):
                 pipeline.process_item(thing)
-        assert Runtime.of(pipeline.crawler).records.rejects == 3
+        assert Runtime.of(pipeline.crawler).records.rejects == 4
+
+    def test_an_item_without_a_kind_of_a_spider_that_is_no_sites_passes_as_it_is(self, pipeline):
+        @dataclass
+        class Plain:
+            size: int
+
+        for thing in ({"size": 3}, Plain(3)):
+            assert pipeline.process_item(thing) is thing
+        with pytest.raises(DropItem, match="unknown kind 'cake'"):
+            pipeline.process_item({"kind": "cake", "size": 3})

@@ -79,6 +79,13 @@ def test_a_failed_action_is_a_result(browsing):
     assert told["artifacts"].keys() == {"screenshot", "html"}
 
 
+def test_an_address_that_is_refused_has_no_status(browsing):
+    told = done(run(browsing, f"{LAB}/", {"type": "goto", "url": "http://10.0.0.1/inside"}))
+    assert (told["outcome"], told["layer"], told["page"]["status"]) == ("failed", "target_policy", None)
+    told = done(run(browsing, f"{LAB}/", {"type": "goto", "url": f"{LAB}/status/404"}))
+    assert told["page"]["status"] == told["actions"][0]["value"]["status"]
+
+
 def test_the_time_of_a_run(browsing):
     told = done(run(browsing, f"{LAB}/", {"type": "wait_for", "seconds": 60}, timeout=8))
     assert (told["outcome"], told["layer"]) == ("failed", "deadline")
@@ -159,7 +166,7 @@ class TestCommand:
             ((f"{LAB}/", "--action", "dance"), 2, "there is no 'dance'"),
             ((f"{LAB}/", "--action", '{"type": "click"}'), 2, "actions[0].selector: Field required"),
             ((f"{LAB}/", "--actions", "/nowhere.json"), 2, "--actions /nowhere.json: it cannot be read"),
-            ((f"{LAB}/", "--keep", "film"), 2, "keep.0: Input should be"),
+            ((f"{LAB}/", "--keep", "film"), 2, "keep[0]: Input should be"),
         ],
     )
     def test_wrong_arguments(self, arguments, code, told, capsys):

@@ -155,6 +155,7 @@ def test_the_deadline_holds_for_the_whole_call(service):
     response = service.fetch(f"{LAB}/slow?seconds=8", timeout=0.5)
     assert failure(response) == (504, "DEADLINE")
     assert response.json()["context"]["limit"] == 0.5
+    assert response.json()["context"]["layer"] == "deadline"
     assert service.health()["in_flight"] == 0
     too_long = service.fetch(f"{LAB}/", timeout=301)
     assert failure(too_long) == (400, "VALIDATION_ERROR")
@@ -193,7 +194,7 @@ def test_a_call_whose_time_is_over_tells_how_its_last_try_ended(service):
         ({"url": LAB, "lease": "x"}, "lease"),
         ({"url": LAB, "session_id": "call:1"}, "session_id"),
         ({"url": LAB, "render": True}, "render"),
-        ({"url": LAB, "expect": {"status": ["200"]}}, "expect.status.0"),
+        ({"url": LAB, "expect": {"status": ["200"]}}, "expect.status[0]"),
     ],
 )
 def test_validation_errors_name_the_field(service, body, field):
