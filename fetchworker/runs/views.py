@@ -8,6 +8,7 @@ from sqlalchemy import and_, select
 
 from fetchworker.db.runtables import scrape_attempts, scrape_jobs
 from fetchworker.runs.models import ENDED, EventView, JobView, RejectView, Row, RunOptions, RunView
+from fetchworker.telemetry.redaction import MASK, is_secret_name, redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,13 +37,25 @@ def run_view(run: Found[Any], jobs: Sequence[Found[Any]] | None = None) -> RunVi
 
 def _job_view(job: Found[Any]) -> JobView:
     same = (
-        *("job_id", "number", "actor", "input", "state", "exit_cause", "reasons", "attempt", "node", "exit_code"),
+        *("job_id", "number", "actor", "state", "exit_cause", "reasons", "attempt", "node", "exit_code"),
         *("signal", "peak_rss", "items", "rejects", "created_at", "started_at", "ended_at"),
     )
     options = RunOptions(
         memory_mb=job.memory_mb, timeout_sec=job.timeout_sec, priority=job.priority, node_tags=list(job.tags)
     )
-    return JobView(**{name: getattr(job, name) for name in same}, options=options)
+    told = {name: getattr(job, name) for name in same}
+    return JobView(**told, input=without_secrets(job.input), options=options)
+
+
+def without_secrets(value: Any, name: str = "") -> Any:
+    """An input as it may be shown: what its names or its words tell to be a secret is masked."""
+    if value is not None and is_secret_name(name):
+        return MASK
+    if isinstance(value, dict):
+        return {key: without_secrets(one, key) for key, one in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(one) for one in value]
+    return redact(value) if isinstance(value, str) else value
 
 
 def event_view(event: Found[Any]) -> EventView:
