@@ -16,7 +16,7 @@ proxy, and each target is judged here.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fetchworker.egress.filter_proxy.reasons import PROXY_REASONS
+from fetchworker.egress.filter_proxy.reasons import INTRODUCTION, PROXY_REASONS
 
 if TYPE_CHECKING:
     from fetchworker.egress.filter_proxy.outside import Resolve
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fetchworker.egress.filter_proxy.server import FilterProxy, Limits
 
 __all__ = [
+    "INTRODUCTION",
     "PROXY_REASONS",
     "FilterProxy",
     "Limits",
