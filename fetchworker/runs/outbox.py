@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import select, update
 
 from fetchworker.db.runtables import webhook_deliveries
-from fetchworker.errors import ArgumentError, EgressDeniedError
+from fetchworker.errors import ArgumentError, EgressDeniedError, StorageError
 from fetchworker.jobs.webhook import HEADER, signed
 from fetchworker.runs.store import at, now
-from fetchworker.tasks import end
+from fetchworker.tasks import end, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,8 @@ _AT_ONCE, _LOOK = 8, 1.0
 #: bytes of an answer that are read, and tries that the log of a delivery keeps
 _MOST, _KEPT = 64 * 1024, 50
 _GONE = 410
+#: seconds that an ended process has to say that a try of its own is over
+_ENDING = 0.8
 
 
 class Try(NamedTuple):
@@ -164,17 +167,31 @@ class Outbox:
         return (await connection.execute(begun)).all() if ids else []
 
     async def _deliver(self, delivery: Row[Any]) -> None:
+        try:
+            values = await self._tried(delivery)
+            await self._note(delivery, values)
+        except asyncio.CancelledError:
+            with suppress(StorageError):  # then the next try waits for the lease
+                await within(_ENDING, self._note(delivery, {"next_at": now()}), "a callback that was under way")
+            raise
+        if values["state"] == "dead":
+            told = values["error"] or values["status"]
+            logger.error("the callback of run %s is given up: %s", delivery.run_id, told)
+
+    async def _tried(self, delivery: Row[Any]) -> dict[str, Any]:
+        """Make a try; what is to be written of it."""
         started = time.monotonic()
         try:
             found = await self._callbacks.send(delivery)
         except Exception as exc:
             logger.exception("a bug of ours: a callback of run %s could not be sent", delivery.run_id)
             found = Try(None, f"an error of our own ({type(exc).__name__})")
-        values = self._values(delivery, found, (time.monotonic() - started) * 1000)
-        ours = (_W.delivery_id == delivery.delivery_id) & (_W.attempts == delivery.attempts)
+        return self._values(delivery, found, (time.monotonic() - started) * 1000)
+
+    async def _note(self, delivery: Row[Any], values: dict[str, Any]) -> None:
+        """Write of a try that is still ours, and whose delivery has no end yet."""
+        ours = (_W.delivery_id == delivery.delivery_id) & (_W.attempts == delivery.attempts) & (_W.state == "pending")
         await self._store.execute(update(webhook_deliveries).where(ours).values(values))
-        if values["state"] == "dead":
-            logger.error("the callback of run %s is given up: %s", delivery.run_id, found.error or found.status)
 
     def _values(self, delivery: Row[Any], found: Try, milliseconds: float) -> dict[str, Any]:
         """What is written of a try that has ended."""

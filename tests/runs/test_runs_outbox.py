@@ -154,6 +154,19 @@ async def test_it_survives_our_restart(url, nodes, receiver):
     assert ids == {found.delivery_id}
 
 
+async def test_what_was_under_way_at_the_end_is_sent_by_the_next_at_once(url, nodes, receiver):
+    """A receiver that does not answer: the process ends in the middle of the try, and its lease is longer than this."""
+    taker = receiver(None)
+    async with opened_for(url, nodes, taker, runs_callback_timeout=120) as runs:
+        nodes.go("nothing")
+        run = await runs.start(to(taker))
+        await ended(runs, run.run_id)
+        await until(lambda: _came(taker, 1))
+    async with opened_for(url, nodes, taker, runs_callback_timeout=120) as runs:
+        found = await delivered(runs, run.run_id)
+    assert found.attempts == 2
+
+
 async def _came(taker, count):
     return len(taker.came) >= count
 
