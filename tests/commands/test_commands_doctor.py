@@ -62,7 +62,11 @@ def test_what_is_missing_for_documents_names_their_extra(monkeypatch):
 
 def test_a_browser_that_playwright_has_fetched_is_found(project, doctor):
     project.env |= {"PLAYWRIGHT_BROWSERS_PATH": str(project.folder), "PATH": str(project.folder)}
-    (project.folder / "chromium_headless_shell-1234").mkdir()
+    program = project.folder / "chromium_headless_shell-1234" / "chrome-linux" / "headless_shell"
+    program.parent.mkdir(parents=True)
+    assert "no Chromium" in checks(doctor())["browser"]["told"], "an empty folder is none"
+    program.write_bytes(b"")
+    program.chmod(0o755)
     assert "no Chromium" not in checks(doctor())["browser"]["told"]
 
 

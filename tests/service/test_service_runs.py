@@ -231,5 +231,7 @@ def test_principals_of_the_database_are_known_by_the_same_keys(running, done, ap
     listed = running.project.scrapy("runs", "principals", "list", "--json").stdout
     [told] = [json.loads(line) for line in listed.splitlines()]
     assert (told["name"], told["scopes"], told["workspaces"]) == ("eve", ["runs"], ["ann"])
-    assert datetime.fromisoformat(told["revoked_at"]) > datetime.fromisoformat(told["used_at"])
+    made, revoked = (datetime.fromisoformat(told[name]) for name in ("created_at", "revoked_at"))
+    assert made < revoked
+    assert datetime.fromisoformat(told["used_at"]) > made, "a service that has not heard of it yet lets the key in"
     assert key not in listed
