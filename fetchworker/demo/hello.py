@@ -213,8 +213,9 @@ def ja4(hello: ClientHello) -> str:
     ciphers = sorted(f"{c:04x}" for c in hello.ciphers if not is_grease(c))
     known = [e for e in hello.extensions if not is_grease(e)]
     tail = ",".join(sorted(f"{e:04x}" for e in known if e not in {SERVER_NAME, ALPN}))
-    if hello.signatures:
-        tail += "_" + ",".join(f"{s:04x}" for s in hello.signatures)
+    signatures = [s for s in hello.signatures if not is_grease(s)]  # Chromium 156 puts one there, seen 2026-11-30
+    if signatures:
+        tail += "_" + ",".join(f"{s:04x}" for s in signatures)
     first = next((name for name in hello.alpn if len(name) > 1 and name.isascii()), "00")
     head = f"t{_VERSIONS.get(hello.version, '00')}{'d' if hello.sni else 'i'}"
     head += f"{min(len(ciphers), 99):02d}{min(len(known), 99):02d}{first[0]}{first[-1]}"
