@@ -188,7 +188,7 @@ async def chaos(url: str, kills: int, server: PostgresServer | None) -> None:
 
 
 async def one_chaos(url: str, kills: int, server: PostgresServer | None, nodes: Any, tests: Any) -> None:
-    runs = await opened(url, nodes, engine=False)
+    runs = await opened(url, nodes, engine=False, runs_callback_secret=SecretStr("signs"))
     dice = random.Random(11)
 
     async def patiently(ask: Any) -> Any:

@@ -98,7 +98,8 @@ class BrowserEngine:
 
     async def memory(self) -> int:
         """Resident bytes that the processes of the browser hold."""
-        return sum([await asyncio.to_thread(chromium.memory) for chromium in self._browsers])
+        # one may be replaced while another is measured
+        return sum([await asyncio.to_thread(chromium.memory) for chromium in list(self._browsers)])
 
     async def settled(self) -> None:
         """Wait until what was given back is closed."""

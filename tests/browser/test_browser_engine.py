@@ -138,6 +138,16 @@ class TestMany:
         assert (chromium.slots, chromium.browser.contexts) == (set(), [])
         assert 0 < await engine.memory() < 2 * 1024**3
 
+    async def test_memory_is_measured_while_a_browser_is_replaced(self, engine, within_spec, site):
+        site.pages["/"] = b"<title>here</title>"
+        assert await engine.run(within_spec(), visiting(site.url("/"))) == "here"
+        first = engine._chromium
+        measuring = asyncio.ensure_future(engine.memory())
+        await asyncio.sleep(0)  # it asks the first one, in a thread
+        engine._chromium = None
+        assert (await engine._browser()) is not first
+        assert await measuring > 0
+
 
 class TestEnds:
     async def test_five_pages_under_a_browser_that_is_killed(self, engine, within_spec, site):

@@ -19,7 +19,7 @@ def _load(name):
 async def main(url: str, folder: str, tick: str) -> None:
     conftest = _load("conftest")
     nodes = conftest.Nodes(Path(folder))
-    async with conftest.opened(url, nodes, runs_tick=float(tick), runs_lease=3.0):
+    async with conftest.opened(url, nodes, runs_tick=float(tick), runs_ticks=100_000, runs_lease=3.0):
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
