@@ -13,7 +13,7 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
@@ -317,7 +317,10 @@ def _response(request: Request, receiver: Receiver, info: TransferInfo, flags: l
         body=receiver.content(),
         flags=flags,
         certificate=info.certificate,
-        ip_address=ip_address(info.ip) if info.ip else None,
+        ip_address=_ip_address(info.ip) if info.ip else None,
         protocol=_PROTOCOLS.get(receiver.version),
         stop_download=receiver.stopped,
     )
+
+
+_ip_address = lru_cache(1024)(ip_address)  # few servers answer, and often

@@ -9,6 +9,7 @@ import redis
 import redis.asyncio
 from redis.asyncio.cluster import ClusterNode as AsyncClusterNode
 from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
+from redis.asyncio.connection import Connection
 from redis.asyncio.connection import SSLConnection as AsyncSSLConnection
 from redis.asyncio.connection import parse_url as parse_async
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -25,6 +26,7 @@ from redis.sentinel import Sentinel
 from fetchworker.redis.cluster import PatientCluster
 from fetchworker.redis.fair import FairPool
 from fetchworker.redis.masters import AsyncMasterPool, MasterPool
+from fetchworker.redis.packing import PACKED
 from fetchworker.redis.urls import ENCODE, Target, UrlFaultError, read_url
 
 if TYPE_CHECKING:
@@ -105,6 +107,7 @@ def _client(target: Target, retries: int) -> Client:
         nodes = [AsyncClusterNode(host, port) for host, port in target.hosts]
         return PatientCluster(startup_nodes=nodes, **_without_place(options), retry=retry)
     if target.kind == "single":
+        options["connection_class"] = PACKED[options.get("connection_class", Connection)]
         return redis.asyncio.Redis.from_pool(FairPool(**_pooled(options), retry=retry))
     theirs = _sentinel_options(dict(parse_async(target.sentinel_url)), AsyncSSLConnection, AsyncRetry(NoBackoff(), 0))
     sentinel = AsyncSentinel(target.hosts, sentinel_kwargs=theirs)

@@ -17,6 +17,7 @@ from fetchworker.actions import TYPES
 from fetchworker.errors import FetchworkerError, RedisUnavailableError, field_path
 from fetchworker.runs.models import RunRequest
 from fetchworker.runs.schedulemodels import ScheduleRequest
+from fetchworker.service.direct import Direct, plain_routes
 from fetchworker.service.edge import Edge
 from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody, MintBody
@@ -75,7 +76,8 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     strict = [Depends(check_query)]
     app.include_router(health_router(service))
     app.include_router(pages_router())
-    app.include_router(fetch_router(service), dependencies=strict)
+    fetch = fetch_router(service)
+    app.include_router(fetch, dependencies=strict)
     app.include_router(sessions_router(service), dependencies=strict)
     app.include_router(documents_router(service), dependencies=strict)
     app.include_router(artifacts_router(service), dependencies=strict)
@@ -90,7 +92,7 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     for kind in (ApiError, FetchworkerError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _failed)
     _document(app, spiders)
-    return Edge(app, service)
+    return Edge(Direct(app, plain_routes([fetch]), _failed), service)
 
 
 async def _failed(_: Request, error: Exception) -> Response:

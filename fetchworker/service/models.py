@@ -49,16 +49,24 @@ class Expect(_Strict):
     )
 
 
+#: shared: a default is copied for each body otherwise, which costs more than reading it
+_NOTHING = Expect()
+
+
+def _empty(description: str) -> Any:
+    return Field(default_factory=dict, description=description, json_schema_extra={"default": {}})
+
+
 class FetchBody(_Strict):
     """One fetch: the way a browser would, through the site's proxies, told apart from refusals, and tried again."""
 
     url: Url = Field(description="http or https address", examples=["https://example.com/"])
     method: Method = "GET"
-    headers: dict[str, str] = Field(default={}, description="headers beside those of the browser")
+    headers: dict[str, str] = _empty("headers beside those of the browser")
     body: str | None = Field(default=None, description="text to send")
     body_base64: str | None = Field(default=None, description="bytes to send")
     json_: Any = Field(default=None, alias="json", description="a value to send as JSON")
-    cookies: dict[str, str] = Field(default={}, description="cookies beside those of the session")
+    cookies: dict[str, str] = _empty("cookies beside those of the session")
     destination: Destination = Field(default="navigate", description="what the browser would be doing")
     referer: Annotated[str, StringConstraints(max_length=_LONGEST)] | None = None
     session_id: SessionId | None = Field(
@@ -91,7 +99,7 @@ class FetchBody(_Strict):
     retries: Annotated[int, Field(ge=0, le=20)] | None = Field(
         default=None, description="tries after the first one (default: the site's)"
     )
-    expect: Expect = Expect()
+    expect: Expect = Field(default_factory=lambda: _NOTHING, json_schema_extra={"default": _NOTHING.model_dump()})
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

@@ -25,7 +25,7 @@ class Hold:
     """A lease or a lock of this process.
 
     ``brief``: of one try, kept alive only while that is under way; ``refused``: its last answer was a bad one;
-    ``span``: seconds that a lock lasts unless it is kept (None: as the terms say).
+    ``span``: seconds that a lock lasts unless it is kept (None: as the terms say); ``since``: when it was got.
     """
 
     owner: str
@@ -36,6 +36,7 @@ class Hold:
     stored: bool = False
     users: int = 0
     used: float = 0.0
+    since: float = 0.0
     good: int = 0
     bad: int = 0
     refused: bool = False

@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fetchworker.sessions.exclusive import Exclusive
 from fetchworker.sessions.hold import Heartbeat, Hold
-from fetchworker.sessions.holdings import Holdings
-from fetchworker.sessions.pool import BLOCK_SPAN, Lease, Taken
+from fetchworker.sessions.pool import Lease, Taken
 from fetchworker.sessions.poolkeys import MAIN
 from fetchworker.sessions.turns import AWAY, Turns, Want, Ways
 
@@ -41,7 +41,7 @@ async def _at_once(work: Callable[[], Awaitable[Any]]) -> Any:
     return await work()
 
 
-class SessionPool(Holdings):
+class SessionPool(Exclusive):
     """The pool of one site as this process uses it.
 
     Args:
@@ -101,23 +101,6 @@ class SessionPool(Holdings):
             raise
         else:
             hold.good += 1
-        finally:
-            hold.users -= 1
-            await self._surely(self.release(owner))
-
-    @asynccontextmanager
-    async def exclusive(self, session_id: str, *, wait: float | None = None) -> AsyncIterator[Lease]:
-        """A named session to oneself for as long as the block lasts.
-
-        Raises:
-            SessionBusyError: somebody else has had it for ``wait`` seconds (None: as the terms say).
-        """
-        owner = f"block.{secrets.token_hex(8)}"
-        span = min(BLOCK_SPAN, self.terms.lease)
-        hold = await self.lock(session_id, owner, wait=wait, patient=False, span=span)
-        hold.users += 1
-        try:
-            yield hold.lease
         finally:
             hold.users -= 1
             await self._surely(self.release(owner))
@@ -183,6 +166,7 @@ class SessionPool(Holdings):
             SessionBusyError: somebody else has had it all the time.
             UnfinishedError: the crawl ends.
         """
+        await self._part(session_id)
 
         async def ask(backend: PoolBackend, waits: float | None) -> Taken:
             return await backend.lock(session_id, owner, waits=waits, span=span)
@@ -230,6 +214,9 @@ class SessionPool(Holdings):
     def waits(self) -> int:
         """How many wait here for a session."""
         return self._turns.waits()
+
+    def _is_awaited(self, session_id: str) -> bool:
+        return self._turns.waits_for_lock(session_id)
 
     async def release(self, owner: str) -> bool:
         """Give back what an owner has; whether the lease counted to the last."""
@@ -336,6 +323,7 @@ class SessionPool(Holdings):
 
     async def close(self) -> None:
         """Give back all that is held here, and leave."""
+        self._moments.close()
         for owner in list(self._holds):
             self._spawn(self.release(owner))
         if self._tasks:

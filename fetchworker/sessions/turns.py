@@ -80,6 +80,11 @@ class Turns:
         """How many wait here."""
         return sum(line.waiting for line in self._lines.values())
 
+    def waits_for_lock(self, session_id: str) -> bool:
+        """Whether somebody waits here for a named session."""
+        line = self._lines.get(f"lock:{session_id}")
+        return line is not None and line.waiting > 0
+
     def freed(self) -> None:
         """Something was given back here."""
         for line in self._lines.values():

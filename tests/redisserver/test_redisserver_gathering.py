@@ -6,7 +6,6 @@ import asyncio
 from contextlib import aclosing
 from pathlib import Path
 
-import pytest
 from redis.exceptions import ConnectionError, ResponseError  # noqa: A004  # redis's name
 
 from fetchworker.demo.redis import RedisServer
@@ -15,12 +14,6 @@ from fetchworker.redis import Gatherer, connect, resolve_redis_url
 COUNT = "return {redis.call('INCRBY', KEYS[1], ARGV[1]), ARGV[2]}"
 REFUSE = "return redis.error_reply('ERR not ' .. ARGV[1])"
 MANY = 50
-
-
-@pytest.fixture
-async def client(redis_server):
-    async with aclosing(connect(resolve_redis_url(redis_server.url, Path()))) as made:
-        yield made
 
 
 def figures(server) -> tuple[int, int]:

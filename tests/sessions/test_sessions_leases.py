@@ -21,6 +21,7 @@ from fetchworker.errors import (
     SessionExhaustedError,
     UnfinishedError,
 )
+from fetchworker.sessions import moments
 from fetchworker.sessions.leases import SessionPool
 from fetchworker.sessions.pool import PoolTerms
 from fetchworker.sessions.poolkeys import jar_of
@@ -102,7 +103,8 @@ def wanted():
 
 
 @pytest.mark.parametrize("kind", ["lease", "exclusive"])
-async def test_a_busy_process_does_not_starve_another_one(make, wanted, kind):
+async def test_a_busy_process_does_not_starve_another_one(make, wanted, kind, monkeypatch):
+    monkeypatch.setattr(moments, "TURN", 0.0)  # locks stay for no moment: else a turn is one of time, not of uses
     busy, other, served, over = make(), make(), [], asyncio.Event()
 
     async def work():
@@ -323,7 +325,7 @@ async def test_a_named_session_is_one_callers_after_the_other(make):
 
 
 async def test_the_session_of_a_process_that_was_killed_is_free_soon(make, monkeypatch):
-    for module in ("leases", "hold"):
+    for module in ("exclusive", "hold"):
         monkeypatch.setattr(f"fetchworker.sessions.{module}.BLOCK_SPAN", 0.3)
     pool, other = make(), make()
     async with pool.exclusive("ada"):
