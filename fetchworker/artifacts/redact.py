@@ -14,17 +14,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
+from fetchworker.secretnames import CREDENTIALS, PAGE, SHORT, any_of
 from fetchworker.telemetry.redaction import MASK, MIN_SECRET, hide_registered, is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_NAMES = r"(?:token|csrf|xsrf|nonce|lsd|sess(?:ion)?_?id|sid|auth(?!or)|ticket|api[_-]?key|secret|passw(?:or)?d)"
+#: a cookie has places of its own; the word stands in every second page
+_NAMES = any_of(*(part for part in CREDENTIALS if part != "cookie"), *PAGE)
 #: words → what is looked for where one of them stands: group 1 stays, the rest is masked. Quantifiers are possessive or
 #: bounded, as the text comes from pages; a page of 1 MB takes some 80 ms so, 1,300 without looking for the words first
 _PLACES = (
     (
-        ("token", "csrf", "xsrf", "nonce", "lsd", "sess", "sid", "auth", "ticket", "api", "secret", "passw"),
+        ("token", "csrf", "xsrf", "nonce", "lsd", "sess", "sid", "auth", "ticket", "api", "secret", "passw", "cred"),
         rf"""({_NAMES}\\{{0,4}}["']?\s{{0,4}}[:=]\s{{0,4}}\\{{0,4}}["']?)[^\s"'<>&,;\\]{{6,4096}}""",
     ),
     (
@@ -39,15 +41,14 @@ _PLACES = (
     (("eyj",), r"((?<![\w-]))eyJ[\w-]{8,4096}(?:\.[\w-]{1,4096}){0,4}"),
     (("://",), r"(://)[^\s/?#@\"'<>]{1,512}(?=@)"),
 )
-_SHORT = r"(?<![^\W_])(?:pwd?|pass)(?![^\W_])"
 _TAG = r"<(?:input|meta)\b[^>]{0,4096}>"
 _TEXTAREA = r"(<textarea\b[^>]{0,4096}>)[^<]{1,65536}"
 _VALUE = r"""\b((?:value|content)\s{0,4}=\s{0,4})("[^"]{1,4096}"|'[^']{1,4096}'|[^\s"'>]{1,4096})"""
 _HIDDEN = re.compile(
-    rf"""(?i)\b(?:name|id)\s{{0,4}}=\s{{0,4}}["']?[\w:.\[\]-]{{0,64}}(?:{_NAMES}|{_SHORT})|\btype\s{{0,4}}=\s{{0,4}}["']?password"""
+    rf"""(?i)\b(?:name|id)\s{{0,4}}=\s{{0,4}}["']?[\w:.\[\]-]{{0,64}}(?:{_NAMES}|{SHORT})|\btype\s{{0,4}}=\s{{0,4}}["']?password"""
 )
-_SECRET_HEADER = re.compile(rf"(?i)proxy-|token|csrf|xsrf|auth|secret|api-?key|session|cookie|passw|{_SHORT}")
-_FIELD = re.compile(rf"(?i){_NAMES}|{_SHORT}")
+_SECRET_HEADER = re.compile(rf"(?i)proxy-|session|{any_of(*CREDENTIALS, *PAGE)}|{SHORT}")
+_FIELD = re.compile(rf"(?i){_NAMES}|{SHORT}")
 #: what a form says of fields for passwords, and for codes that are as good (HTML, 4.10.18.7)
 _AUTOCOMPLETE = frozenset({"current-password", "new-password", "one-time-code", "cc-number", "cc-csc"})
 _BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}

@@ -6,9 +6,11 @@ import ipaddress
 import re
 from urllib.parse import parse_qs, unquote
 
+from fetchworker.secretnames import CREDENTIALS, any_of
+
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 #: in the name of a URL's argument: its value is nobody's business
-_SECRET = re.compile("pass|secret|token|key", re.IGNORECASE)
+_SECRET = re.compile(f"pass|key|{any_of(*CREDENTIALS)}", re.IGNORECASE)
 _MAX_PORT = 65_535
 _IPV6 = 6
 _LONG = 64  # characters of a wrong value that an error shows

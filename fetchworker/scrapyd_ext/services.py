@@ -11,6 +11,7 @@ from fetchworker.jobs.model import JobOptions, JobSpec, JobState
 from fetchworker.jobs.records import spec_from_json, status_to_json
 from fetchworker.scrapyd_ext.answering import Answering, Fields
 from fetchworker.scrapyd_ext.spiders import is_spider, listed
+from fetchworker.secretnames import CREDENTIALS, SHORT, any_of
 from fetchworker.telemetry.redaction import MASK, redact
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _STATES = {
     JobState.UNKNOWN: None,
 }
 #: names of fields whose values are not shown
-_SECRET = re.compile(r"passw|secret|token|api_?key|auth|cookie|credential|_url\Z", re.IGNORECASE)
+_SECRET = re.compile(rf"{any_of(*CREDENTIALS)}|{SHORT}|_url\Z", re.IGNORECASE)
 _VERSION = re.compile(r"[^\x00/]{1,200}\Z")
 
 

@@ -14,17 +14,11 @@ from functools import cache
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
+from fetchworker.secretnames import WHOLE
+
 MASK: Final = "***"
 #: shorter values are not registered: hiding them would tear ordinary words apart, and as passwords they hide nothing
 MIN_SECRET: Final = 6
-
-#: names of headers and fields whose values are never shown, with "-" for "_"
-SECRET_NAMES: Final = frozenset(
-    {
-        *("authorization", "proxy-authorization", "cookie", "set-cookie", "cookies"),
-        *("password", "passwd", "secret", "api-key", "access-token"),
-    }
-)
 
 _FEW = 16
 
@@ -151,7 +145,7 @@ def redact(text: str) -> str:
 
 def is_secret_name(name: str) -> bool:
     """Whether a field or header of this name holds a secret."""
-    return name.lower().replace("_", "-") in SECRET_NAMES
+    return name.lower().replace("_", "-") in WHOLE
 
 
 def _scheme(match: re.Match[str]) -> str:
