@@ -57,18 +57,9 @@ def _empty(description: str) -> Any:
     return Field(default_factory=dict, description=description, json_schema_extra={"default": {}})
 
 
-class FetchBody(_Strict):
-    """One fetch: the way a browser would, through the site's proxies, told apart from refusals, and tried again."""
+class AsSession(_Strict):
+    """By which session, rules and exits a call goes out."""
 
-    url: Url = Field(description="http or https address", examples=["https://example.com/"])
-    method: Method = "GET"
-    headers: dict[str, str] = _empty("headers beside those of the browser")
-    body: str | None = Field(default=None, description="text to send")
-    body_base64: str | None = Field(default=None, description="bytes to send")
-    json_: Any = Field(default=None, alias="json", description="a value to send as JSON")
-    cookies: dict[str, str] = _empty("cookies beside those of the session")
-    destination: Destination = Field(default="navigate", description="what the browser would be doing")
-    referer: Annotated[str, StringConstraints(max_length=_LONGEST)] | None = None
     session_id: SessionId | None = Field(
         default=None, description="keeps cookies and exit under this name; calls on one name come one after the other"
     )
@@ -84,6 +75,26 @@ class FetchBody(_Strict):
     proxy: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = Field(
         default=None, description="a tier of proxies by its configured name, never an address"
     )
+
+    @model_validator(mode="after")
+    def _has_its_session(self) -> Self:
+        if self.lease is not None and self.session_id is None:
+            raise PydanticCustomError("alone", "lease: belongs to a session_id", {"fields": ["lease"]})
+        return self
+
+
+class FetchBody(AsSession):
+    """One fetch: the way a browser would, through the site's proxies, told apart from refusals, and tried again."""
+
+    url: Url = Field(description="http or https address", examples=["https://example.com/"])
+    method: Method = "GET"
+    headers: dict[str, str] = _empty("headers beside those of the browser")
+    body: str | None = Field(default=None, description="text to send")
+    body_base64: str | None = Field(default=None, description="bytes to send")
+    json_: Any = Field(default=None, alias="json", description="a value to send as JSON")
+    cookies: dict[str, str] = _empty("cookies beside those of the session")
+    destination: Destination = Field(default="navigate", description="what the browser would be doing")
+    referer: Annotated[str, StringConstraints(max_length=_LONGEST)] | None = None
     render: Render | None = Field(
         default=None,
         description="whether a browser loads the page: never, on_evidence (where its answer takes one), always "
@@ -107,8 +118,6 @@ class FetchBody(_Strict):
         if len(given) > 1:
             told = {"fields": [name.rstrip("_") for name in given]}
             raise PydanticCustomError("one_of", "give one of body, body_base64 and json", told)
-        if self.lease is not None and self.session_id is None:
-            raise PydanticCustomError("alone", "lease: belongs to a session_id", {"fields": ["lease"]})
         return self
 
     def params(self) -> FetchParams:
@@ -146,26 +155,11 @@ def _json(value: Any) -> str:
 Recording = Literal["screenshot", "html", "trace", "har"]
 
 
-class BrowserRunBody(_Strict):
+class BrowserRunBody(AsSession):
     """A page in a browser, and what is to be done with it."""
 
     url: Url = Field(description="http or https address to begin at", examples=["https://example.com/"])
     actions: list[AnyAction] = Field(default=[], max_length=200, description="done one after the other")
-    session_id: SessionId | None = Field(
-        default=None, description="keeps cookies and exit under this name; calls on one name come one after the other"
-    )
-    lease: Annotated[str, StringConstraints(max_length=256)] | None = Field(
-        default=None, description="the token of the lease that holds session_id"
-    )
-    site: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}$")] = Field(
-        default="fetch", description="whose entry of sites.yaml, rules and sessions hold"
-    )
-    country: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$")] | None = Field(
-        default=None, description="where the exit has to be, ISO 3166-1"
-    )
-    proxy: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = Field(
-        default=None, description="a tier of proxies by its configured name, never an address"
-    )
     timeout: Annotated[float, Field(gt=0, le=3600)] | None = Field(
         default=None, description="seconds for the whole call"
     )
@@ -173,12 +167,6 @@ class BrowserRunBody(_Strict):
     keep_on_failure: list[Recording] = Field(
         default=["screenshot", "html"], max_length=4, description="those that are kept when an action fails"
     )
-
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        if self.lease is not None and self.session_id is None:
-            raise PydanticCustomError("alone", "lease: belongs to a session_id", {"fields": ["lease"]})
-        return self
 
 
 class MintBody(_Strict):
