@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
+from fetchworker.browser.program import VARIABLE, find_program
 from fetchworker.demo.process import DemoProcess
+from fetchworker.errors import ConfigError
 from fetchworker.sites import load_sites
 
 if TYPE_CHECKING:
@@ -41,11 +44,17 @@ class Job:
     title: str
     arguments: tuple[str, ...]
     output: str
+    site: str = "instagram"
 
 
 JOBS = (
     Job("the profile", ("-a", "user=nasa"), "nasa.jsonl"),
     Job("its posts, page by page", ("-a", "user=nasa", "-a", "operation=posts", "-a", "limit=100"), "nasa-posts.jsonl"),
+)
+#: pages behind a script that computes a cookie: the first takes a browser, the second none
+CHALLENGES = tuple(
+    Job(title, ("-a", f"url=https://lab.example/challenge/{name}", "-a", "session=ann"), f"{name}.jsonl", "fetch")
+    for name, title in (("cup", "a page behind a script: one page of a browser"), ("bowl", "the next one: HTTP alone"))
 )
 
 
@@ -58,19 +67,30 @@ def run(folder: Path, project: Path) -> int:
     print("A local site plays instagram with invented people. Nothing leaves this machine.\n")
     with DemoProcess(folder / "site", "--behaviour", "demo", "--wall-after", "4", "--proxies", "2") as demo:
         environment = _environment(folder, demo)
-        good = all(_run_job(job, folder, project, environment, demo) for job in JOBS)
+        good = all(_run_job(job, folder, project, environment, demo) for job in (*JOBS, *_with_browser()))
         records = demo.log()
     direct = _report(records)
     return 0 if good and not direct else 1
 
 
+def _with_browser() -> tuple[Job, ...]:
+    """The jobs that take a browser, none where there is none."""
+    try:
+        find_program(os.environ.get(VARIABLE))
+    except ConfigError as exc:
+        print(f"Left out, a page that takes a browser: {exc.message}\n")
+        return ()
+    return CHALLENGES
+
+
 def _sites(project: Path) -> dict[str, Any]:
     """An entry for each site of the project."""
-    return {name: _MAIN if name == "instagram" else _OTHERS for name in load_sites(project / "sites.yaml")}
+    own = {"instagram": _MAIN, "fetch": _OTHERS | {"render": "on_evidence"}}
+    return {name: own.get(name, _OTHERS) for name in load_sites(project / "sites.yaml")}
 
 
 def _environment(folder: Path, demo: DemoProcess) -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("FETCHWORKER_")}
+    own = {name: value for name, value in os.environ.items() if name == VARIABLE or not name.startswith("FETCHWORKER_")}
     own.pop("REDIS_URL", None)
     return own | {
         "FETCHWORKER_PROXIES": "\n".join(demo.proxies),
@@ -87,7 +107,7 @@ def _environment(folder: Path, demo: DemoProcess) -> dict[str, str]:
 def _run_job(job: Job, folder: Path, project: Path, environment: dict[str, str], demo: DemoProcess) -> bool:
     output = folder / job.output
     output.unlink(missing_ok=True)  # the progress line counts this run's items
-    command = ["scrapy", "crawl", "instagram", *job.arguments, "-O", str(output)]
+    command = ["scrapy", "crawl", job.site, *job.arguments, "-O", str(output)]
     print(f"{job.title}\n$ {' '.join(_shown(part, project) for part in command)}")
     log = folder / f"{output.stem}.log"
     with log.open("wb") as stderr:
@@ -98,7 +118,8 @@ def _run_job(job: Job, folder: Path, project: Path, environment: dict[str, str],
         print(f"  exit code {process.returncode}; the end of {log}:\n{log.read_text()[-1500:]}")
         return False
     _show_items(lines)
-    print(f"  outcomes: {_outcomes(log)}\n  items: {_shown(str(output), project)}   log: {_shown(str(log), project)}\n")
+    print(f"  outcomes: {_outcomes(log)}{_pages(job, log)}")
+    print(f"  items: {_shown(str(output), project)}   log: {_shown(str(log), project)}\n")
     return True
 
 
@@ -161,6 +182,14 @@ def _outcomes(log: Path) -> str:
         if "answers:" in event:
             return str(event.partition("answers: ")[2])
     return "none"
+
+
+def _pages(job: Job, log: Path) -> str:
+    """How many pages a browser has loaded for it, where that is the question."""
+    if job not in CHALLENGES:
+        return ""
+    found = re.search(r"'fetchworker/browser/pages': (\d+)", log.read_text())
+    return f"; pages in a browser: {found[1] if found else 0}"
 
 
 def _report(records: list[Record]) -> int:

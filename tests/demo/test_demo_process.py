@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fetchworker.demo import DemoProcess
+from fetchworker.demo.run import _with_browser
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,13 +87,25 @@ def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
         DemoProcess(tmp_path, "--behaviour", "rude").start()
 
 
-def test_the_demo_itself(tmp_path: Path) -> None:
+@pytest.mark.browser
+@pytest.mark.timeout(240)
+def test_the_demo_itself(tmp_path: Path, shell: str) -> None:
     """`make demo`: every site of the project has its entry, every job its items, and nothing goes out by no proxy."""
     command = [sys.executable, "-m", "fetchworker.demo", "run", "--folder", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    env = os.environ | {"FETCHWORKER_BROWSER": shell}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"pages in a browser: (\d)", done.stdout) == ["1", "0"], "a challenge, then the same session"
     assert "Requests that came by no proxy: 0" in done.stdout
     assert len((tmp_path / "nasa.jsonl").read_bytes().splitlines()) == 14
+
+
+def test_the_demo_where_there_is_no_browser(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FETCHWORKER_BROWSER", "/nowhere/chromium")
+    assert _with_browser() == ()
+    assert "/nowhere/chromium is no program" in capsys.readouterr().out
 
 
 def test_help() -> None:
