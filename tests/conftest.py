@@ -14,12 +14,18 @@ import hypothesis
 import pytest
 import yaml
 
+from tests import preloaded
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # how long an example takes says how busy the machine is
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
+
+# processes of the tests read what is compiled: to compile us anew is a sixth of what a crawl costs
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parent.parent
 CAPTURES = ROOT.parent / "shared" / "captures"
@@ -105,20 +111,11 @@ class Project:
         return [sys.executable, "-m", "scrapy", *arguments]
 
     def scrapy(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=ROOT,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=90,
-            check=False,
-            input=stdin,
-        )
+        return preloaded.run(self.command(*arguments), cwd=ROOT, env=self.environment(), stdin=stdin, timeout=90)
 
     def start(self, *arguments: str, stdout: int | None = None) -> subprocess.Popen[bytes]:
         where = {"cwd": ROOT, "env": self.environment(), "stdout": stdout, "stderr": subprocess.PIPE}
-        return subprocess.Popen(self.command(*arguments), **where)
+        return preloaded.Process(self.command(*arguments), **where)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / name
