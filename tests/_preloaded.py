@@ -20,15 +20,17 @@ import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-#: what most commands import
+#: what commands import, beside the modules of all commands
 MODULES = (
     *("scrapy.cmdline", "scrapy.crawler", "scrapy.core.engine", "scrapy.utils.reactorless"),
     *("scrapy.extensions.feedexport", "scrapy.commands.crawl", "scrapy.extensions.logstats"),
     *("fetchworker.runtime.crawl", "fetchworker.doctor.proxies", "fetchworker.spiders.loader"),
     *("fetchworker.spiders.base", "fetchworker.demo.site", "fetchworker.demo.server", "fetchworker.demo.proxy"),
-    *("fetchworker.service.app", "uvicorn", "uvloop"),
+    *("fetchworker.service.app", "uvicorn", "uvloop", "fetchworker.settings", "fetchworker.frontier.scheduler"),
+    *("fetchworker.download.downloader", "fetchworker.download.foreign", "fetchworker.db.store"),
 )  # fmt: skip
 
 
@@ -85,10 +87,14 @@ def dressed(command: dict[str, Any], files: list[int]) -> dict[str, Any]:
     return command
 
 
+def _in(package: str) -> list[str]:
+    return [f"{package}.{found.name}" for found in iter_modules(importlib.import_module(package).__path__)]
+
+
 def main() -> dict[str, Any] | None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the tests, which end this
     sys.path[0] = str(Path.cwd())  # as -m has it
-    for name in MODULES:
+    for name in (*MODULES, *_in("scrapy.commands"), *_in("fetchworker.commands")):
         with suppress(ModuleNotFoundError):  # of an extra
             importlib.import_module(name)
     assert threading.active_count() == 1, "a fork has one thread"

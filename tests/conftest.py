@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,7 @@ class Project:
 
     def start(self, *arguments: str, stdout: int | None = None) -> subprocess.Popen[bytes]:
         where = {"cwd": ROOT, "env": self.environment(), "stdout": stdout, "stderr": subprocess.PIPE}
-        return preloaded.Process(self.command(*arguments), **where)
+        return preloaded.Popen(self.command(*arguments), **where)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / name
@@ -133,23 +134,33 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+@contextmanager
+def demo_process(folder: Path, *arguments: str) -> Iterator[Any]:
+    """A demo site in a process of its own."""
+    from fetchworker.demo.process import DemoProcess
+
+    made = DemoProcess(folder, *arguments)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fetchworker.demo.process.subprocess", preloaded)
+        made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
 @pytest.fixture
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A demo site that answers everybody, with two proxies."""
-    from fetchworker.demo.process import DemoProcess
-
-    with DemoProcess(tmp_path_factory.mktemp("demo"), "--behaviour", "calm", "--proxies", "2") as process:
+    with demo_process(tmp_path_factory.mktemp("demo"), "--behaviour", "calm", "--proxies", "2") as process:
         yield process
 
 
 @pytest.fixture
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A demo site with every defence on, and two proxies."""
-    from fetchworker.demo.process import DemoProcess
-
-    with DemoProcess(
-        tmp_path_factory.mktemp("demo"), "--behaviour", "demo", "--wall-after", "4", "--proxies", "2"
-    ) as process:
+    hard = ("--behaviour", "demo", "--wall-after", "4", "--proxies", "2")
+    with demo_process(tmp_path_factory.mktemp("demo"), *hard) as process:
         yield process
 
 

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+PIPE = subprocess.PIPE
 SERVER = Path(__file__).with_name("_preloaded.py")
 ROOT = SERVER.parent.parent
 #: what Python reads before its first import, but for what a fork reads anew
@@ -42,7 +43,7 @@ def _control() -> socket.socket:
     return ours
 
 
-class Process(subprocess.Popen):
+class Popen(subprocess.Popen):
     """``subprocess.Popen`` of ``[sys.executable, "-m", module, …]``; of anything else the plain one."""
 
     _told: Any = None
@@ -95,6 +96,9 @@ def may_fork(given: dict[str, Any]) -> bool:
         return False
     if not isinstance(given["args"], list) or given["args"][:2] != [sys.executable, "-m"]:
         return False
+    folder = Path(given["cwd"] or ".").resolve()
+    if folder != ROOT and (folder / "fetchworker").exists():
+        return False  # a copy of ours, which is to be imported
     return given["env"] is None or _early(given["env"]) == _early(dict(os.environ))
 
 
@@ -104,9 +108,8 @@ def _early(env: dict[str, str]) -> dict[str, str]:
 
 def run(command: list[str], *, timeout: float, stdin: str | None = None, **options: Any) -> Any:
     """``subprocess.run`` of a module: what it told, in text, and its exit status."""
-    pipe = subprocess.PIPE
-    options = {"stdout": pipe, "stderr": pipe, "text": True, "stdin": None if stdin is None else pipe, **options}
-    with Process(command, **options) as process:
+    options = {"stdout": PIPE, "stderr": PIPE, "text": True, "stdin": None if stdin is None else PIPE, **options}
+    with Popen(command, **options) as process:
         try:
             out, err = process.communicate(stdin, timeout=timeout)
         except BaseException:
