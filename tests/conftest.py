@@ -38,6 +38,32 @@ PACE = {"concurrency": 4, "delay": 0, "robots": "ignore"}
 BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One process more than there are cores: much of what takes long waits."""
+    return None if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") else len(os.sched_getaffinity(0)) + 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # xdist begins with the modules that have most tests, and those that take longest have few
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules that may take long come first: no process waits long for the others at the end."""
+    limits = {item.path: _limit(item) for item in items}
+    for item in items:
+        limits[item.path] = max(limits[item.path], _limit(item))
+    items.sort(key=lambda item: -limits[item.path])
+
+
+def _limit(item: pytest.Item) -> int:
+    """Seconds that a test may take if it says so; more than nothing if it is slow."""
+    told = item.get_closest_marker("timeout")
+    return told.args[0] if told else int(item.get_closest_marker("slow") is not None)
+
+
 @pytest.fixture
 def calls() -> Any:
     """How many calls, Python's and C's, a function makes: what work costs, on any machine, however busy."""
