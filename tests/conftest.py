@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,18 @@ import hypothesis
 import pytest
 import yaml
 
+from tests import preloaded
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # how long an example takes says how busy the machine is
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
+
+# processes of the tests read what is compiled: to compile us anew is a sixth of what a crawl costs
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parent.parent
 CAPTURES = ROOT.parent / "shared" / "captures"
@@ -29,6 +36,32 @@ REQUIRE_ALL = "TESTS_REQUIRE_ALL"
 NAMES = tuple(yaml.safe_load((ROOT / "sites.yaml").read_text())["sites"])
 PACE = {"concurrency": 4, "delay": 0, "robots": "ignore"}
 BACKOFF = {"first": 0.05, "factor": 2, "max": 2, "retry_after_max": 1.5}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One process more than there are cores: much of what takes long waits."""
+    return None if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") else len(os.sched_getaffinity(0)) + 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # xdist begins with the modules that have most tests, and those that take longest have few
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules that may take long come first: no process waits long for the others at the end."""
+    limits = {item.path: _limit(item) for item in items}
+    for item in items:
+        limits[item.path] = max(limits[item.path], _limit(item))
+    items.sort(key=lambda item: -limits[item.path])
+
+
+def _limit(item: pytest.Item) -> int:
+    """Seconds that a test may take if it says so; more than nothing if it is slow."""
+    told = item.get_closest_marker("timeout")
+    return told.args[0] if told else int(item.get_closest_marker("slow") is not None)
 
 
 @pytest.fixture
@@ -105,20 +138,11 @@ class Project:
         return [sys.executable, "-m", "scrapy", *arguments]
 
     def scrapy(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=ROOT,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=90,
-            check=False,
-            input=stdin,
-        )
+        return preloaded.run(self.command(*arguments), cwd=ROOT, env=self.environment(), stdin=stdin, timeout=90)
 
     def start(self, *arguments: str, stdout: int | None = None) -> subprocess.Popen[bytes]:
         where = {"cwd": ROOT, "env": self.environment(), "stdout": stdout, "stderr": subprocess.PIPE}
-        return subprocess.Popen(self.command(*arguments), **where)
+        return preloaded.Popen(self.command(*arguments), **where)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / name
@@ -136,23 +160,33 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+@contextmanager
+def demo_process(folder: Path, *arguments: str) -> Iterator[Any]:
+    """A demo site in a process of its own."""
+    from fetchworker.demo.process import DemoProcess
+
+    made = DemoProcess(folder, *arguments)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fetchworker.demo.process.subprocess", preloaded)
+        made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
 @pytest.fixture
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A demo site that answers everybody, with two proxies."""
-    from fetchworker.demo.process import DemoProcess
-
-    with DemoProcess(tmp_path_factory.mktemp("demo"), "--behaviour", "calm", "--proxies", "2") as process:
+    with demo_process(tmp_path_factory.mktemp("demo"), "--behaviour", "calm", "--proxies", "2") as process:
         yield process
 
 
 @pytest.fixture
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A demo site with every defence on, and two proxies."""
-    from fetchworker.demo.process import DemoProcess
-
-    with DemoProcess(
-        tmp_path_factory.mktemp("demo"), "--behaviour", "demo", "--wall-after", "4", "--proxies", "2"
-    ) as process:
+    hard = ("--behaviour", "demo", "--wall-after", "4", "--proxies", "2")
+    with demo_process(tmp_path_factory.mktemp("demo"), *hard) as process:
         yield process
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from scrapy.settings import Settings
 from fetchworker.errors import ArgumentError, ConfigError
 from fetchworker.frontier.seedform import LARGEST
 from fetchworker.queueing.seeding import BATCH, Seeder, check_of, lines, with_tier
+from tests import preloaded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,8 +196,7 @@ def test_a_spider_of_scrapy_redis_names_its_key_itself(endpoint, queue, tmp_path
 
     def run(*arguments: str):
         command = [sys.executable, "-m", "scrapy", *arguments]
-        options = {"cwd": tmp_path, "env": clean, "capture_output": True, "text": True, "timeout": 50}
-        return subprocess.run(command, check=False, input="https://site.example/\n123\n", **options)
+        return preloaded.run(command, cwd=tmp_path, env=clean, timeout=50, stdin="https://site.example/\n123\n")
 
     done = run("seed", "mine")
     assert (done.returncode, done.stdout) == (2, "mine:todo: 1 pushed, 1 bad\n"), done.stderr

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from fetchworker.demo.lab import redirect, text
+from tests import preloaded
 
 ROOT = Path(__file__).resolve().parents[2]
 SPIDER = """
@@ -50,14 +50,11 @@ def test_a_retry_fetches_the_page_and_not_the_one_that_led_to_it(project, lab, t
     settings = ["-s", "SPIDER_MODULES=copy_spider"]
     if frontier == "redis":
         settings += ["-s", "SCHEDULER=fetchworker.frontier.scheduler.Scheduler"]
-    done = subprocess.run(
+    done = preloaded.run(
         project.command("crawl", "copy", *settings),
         cwd=ROOT,
         env=project.environment() | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
         timeout=60,
-        check=False,
     )
     asked = [path for path in lab.paths if path != "/robots.txt"]
     assert asked == ["/old", "/list", "/busy", "/busy", "/busy", "/busy"], done.stderr

@@ -81,7 +81,7 @@ def test_who_waits_for_a_permit_goes_back_to_the_queue_when_the_worker_ends(star
         return text("hello\n")
 
     lab.app = note
-    project.env["FETCHWORKER_LIMIT_RATE"] = "0.01/1"
+    project.env |= {"FETCHWORKER_LIMIT_RATE": "0.01/1", "FETCHWORKER_GRACE": "2"}
     queue.rpush("fetch:start_urls", *seeds(6))
     worker = start("fetch", *QUIT, "-O", str(project.folder / "f.jsonl"))
     assert came.wait(40)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests import preloaded
 
 ROOT = Path(__file__).resolve().parents[2]
 SPIDER = """
@@ -33,14 +34,11 @@ def test_it_serves_its_own_key_and_ends_when_idle(project, lab, queue, tmp_path)
     (tmp_path / "sites.yaml").write_text(json.dumps({"sites": {"wares": entry}}))
     (tmp_path / "wares_spider.py").write_text(SPIDER)
     queue.rpush("wares:to_do", *(f"https://lab.example/?ware={number}" for number in range(5)), "123")
-    done = subprocess.run(
+    done = preloaded.run(
         project.command("crawl", "wares", "-s", "SPIDER_MODULES=wares_spider", "-o", str(tmp_path / "wares.jsonl")),
         cwd=ROOT,
         env=project.environment() | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
         timeout=60,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "Spider closed (idle)" in done.stderr

@@ -106,14 +106,13 @@ def test_always_means_each_page_and_nothing_else(browser, lab, sites, fetch):
 
 
 def test_a_challenge_that_no_browser_passes_costs_one_step_of_each_identity(browser, lab, sites, fetch):
-    sites(render="on_evidence", timeout=3, retries=4)
+    sites(render="on_evidence", timeout=15, retries=4)  # of these a page is waited for 9: 6 are for the browser
     lab.app = lambda _: Reply(403, (("content-type", "text/html"), ("x-amzn-waf-action", "challenge")), b"<p>Wait</p>")
     done = fetch(f"{URL}/never")
     assert done.items == []
     assert [line["outcome"] for line in done.failed] == ["challenge"]
     assert stats(done, "render/fetch/challenge") == stats(done, "render_failed/fetch") == 2
-    # a step that ends by its deadline, on a busy machine, is followed by one request more
-    assert 5 + 2 <= len(lab.requests) <= 5 + 4, "steps are no tries"
+    assert len(lab.requests) == 5 + 2, "steps are no tries"
 
 
 def test_where_there_is_no_browser_it_is_said_once(project, lab, sites, fetch):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from tests import preloaded
+
+if TYPE_CHECKING:
+    import subprocess
 
 pytestmark = pytest.mark.slow
 
@@ -36,14 +41,11 @@ def crawl(project, tmp_path):
     def run(**more: str) -> subprocess.CompletedProcess[str]:
         project.env |= env
         arguments = [part for setting in settings for part in ("-s", setting)]
-        return subprocess.run(
+        return preloaded.run(
             project.command("crawl", "starting", *arguments),
             cwd=ROOT,
             env=project.environment() | more,
-            capture_output=True,
-            text=True,
             timeout=60,
-            check=False,
         )
 
     return run

@@ -18,9 +18,13 @@ from fetchworker.limiter.shared import RedisLimits
 HOLDER = Path(__file__).parent / "_holder.py"
 
 
-async def holder(server, *args):
-    command = [sys.executable, str(HOLDER), server.socket, *map(str, args)]
-    return await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+@pytest.fixture
+def holder(redis_socket):
+    async def made(*args):
+        command = [sys.executable, str(HOLDER), redis_socket, *map(str, args)]
+        return await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+
+    return made
 
 
 @pytest.fixture
@@ -43,8 +47,8 @@ async def in_line(redis, many: int) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_processes_together_never_exceed_it_and_none_is_overtaken_for_long(server, redis):
-    processes = [await holder(server, 3, 60, 6, 30) for _ in range(3)]
+async def test_processes_together_never_exceed_it_and_none_is_overtaken_for_long(holder, redis):
+    processes = [await holder(3, 60, 6, 30) for _ in range(3)]
     assert [await process.wait() for process in processes] == [0, 0, 0]
     assert int(await redis.zscore("most", "most")) <= 3
     fences = [int(fence) for fence in await redis.lrange("fences", 0, -1)]
@@ -56,9 +60,9 @@ async def test_processes_together_never_exceed_it_and_none_is_overtaken_for_long
     assert await redis.zcard(KEYS[1]) == 0
 
 
-async def test_permits_of_a_killed_process_come_back_and_those_of_a_living_one_do_not(server, redis, make_limiter):
-    dead = await holder(server, 2, 0, 1, 0.6)
-    living = await holder(server, 2, 0, 1, 0.6)
+async def test_permits_of_a_killed_process_come_back_and_those_of_a_living_one_do_not(holder, redis, make_limiter):
+    dead = await holder(2, 0, 1, 0.6)
+    living = await holder(2, 0, 1, 0.6)
     try:
         for process in (dead, living):
             assert await process.stdout.readline() == b"held\n"
@@ -175,8 +179,8 @@ async def test_a_block_that_raises_gives_its_permit_back(make_limiter):
         pass
 
 
-def own_limits(own_server, ceiling):
-    client = Redis(unix_socket_path=own_server.socket)
+def own_limits(own_redis, ceiling):
+    client = Redis(unix_socket_path=own_redis.socket)
 
     async def connect():
         return client
@@ -184,15 +188,15 @@ def own_limits(own_server, ceiling):
     return client, RedisLimits(ceiling, connect, timeout=2)
 
 
-async def test_without_redis_asking_fails_at_once_and_goes_on_when_it_is_back(own_server, make_limiter, caplog):
-    client, limits = own_limits(own_server, Ceiling(1))
+async def test_without_redis_asking_fails_at_once_and_goes_on_when_it_is_back(own_redis, make_limiter, caplog):
+    client, limits = own_limits(own_redis, Ceiling(1))
     limiter = make_limiter(limits=limits)
     held = await limiter.acquire()
-    own_server.stop()
+    own_redis.stop()
     for _ in range(3):
         with pytest.raises(RedisUnavailableError, match="no Redis to keep the limit"):
             await limiter.acquire()
-    own_server.start()
+    own_redis.start()
     limiter.release(held)
     async with asyncio.timeout(20):
         while True:
@@ -206,17 +210,17 @@ async def test_without_redis_asking_fails_at_once_and_goes_on_when_it_is_back(ow
     assert sum("no permits are given until it is back" in message for message in caplog.messages) == 1
 
 
-async def test_a_local_ceiling_holds_meanwhile_and_what_is_out_counts_again_afterwards(own_server, make_limiter):
-    client, limits = own_limits(own_server, Ceiling(2))
+async def test_a_local_ceiling_holds_meanwhile_and_what_is_out_counts_again_afterwards(own_redis, make_limiter):
+    client, limits = own_limits(own_redis, Ceiling(2))
     limiter = make_limiter(limits=limits, local=MemoryLimits(Ceiling(2)))
     first = await limiter.acquire()
-    own_server.stop()
+    own_redis.stop()
     second = await limiter.acquire(deadline=10)
     with pytest.raises(LimitReachedError):
         await limiter.acquire(deadline=0.1)
     limiter.release(first)
     third = await limiter.acquire(deadline=10)
-    own_server.start()
+    own_redis.start()
     async with asyncio.timeout(20):
         while await client.zcard(KEYS[0]) != 2:
             with pytest.raises(LimitReachedError):
@@ -227,11 +231,11 @@ async def test_a_local_ceiling_holds_meanwhile_and_what_is_out_counts_again_afte
     await client.aclose()
 
 
-async def test_an_account_with_rights_to_its_keys_alone_will_do(server, redis):
+async def test_an_account_with_rights_to_its_keys_alone_will_do(redis_socket, redis):
     await redis.execute_command(
         "ACL", "SETUSER", "limited", "on", ">pw", "resetkeys", "~{fw:limit}:*", "+@all", "-@dangerous", "-@admin"
     )
-    async with Redis(unix_socket_path=server.socket, username="limited", password="pw") as client:
+    async with Redis(unix_socket_path=redis_socket, username="limited", password="pw") as client:
 
         async def connect():
             return client

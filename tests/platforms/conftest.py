@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -22,8 +21,10 @@ from fetchworker.jobs.store import Launch
 from fetchworker.platforms import JobOptions, JobSpec, JobState, JobStatus
 from fetchworker.platforms.local import LocalPlatform
 from fetchworker.platforms.scrapyd import NodeAddress, ScrapydPlatform
+from tests import preloaded
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import AsyncIterator, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +55,7 @@ class Node:
         own = {"HOME": str(home), "SCRAPYD_HTTP_PORT": str(self.port), "SCRAPYD_PASSWORD": SECRET}
         log = (self.folder / "scrapyd.log").open("ab")
         with log:
-            self.process = subprocess.Popen(
+            self.process = preloaded.Popen(
                 [sys.executable, "-m", "scrapyd", "--pidfile="],
                 cwd=self.folder,
                 env=self.env | own,

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import preloaded
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -116,7 +118,7 @@ class Other:
         environment |= {"SCRAPY_SETTINGS_MODULE": "other.settings", "PYTHONPATH": str(OTHER.parent)}
         command = [sys.executable, "-m", "scrapy", "crawl", spider, "-o", str(self.folder / "items.jsonl")]
         where = {"cwd": self.folder, "env": environment, "stderr": subprocess.PIPE, "text": True}
-        self.started.append(subprocess.Popen(command, **where))
+        self.started.append(preloaded.Popen(command, **where))
         return self.started[-1]
 
     def crawl(self, spider: str, *, code: int = 0, **env: str) -> str:

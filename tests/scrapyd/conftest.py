@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from fetchworker.redis import connect_sync, release, resolve_redis_url
+from tests import preloaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ class Scrapyd:
         home.mkdir()
         (home / ".scrapyd.conf").write_text("\n".join(["[scrapyd]", *options]))
         self.env = env | {"HOME": str(home), "SCRAPYD_HTTP_PORT": str(self.port), "PYTHONUNBUFFERED": "1"}
-        self._process = subprocess.Popen(
+        self._process = preloaded.Popen(
             [sys.executable, "-m", "scrapyd", "--pidfile="],
             cwd=folder,
             env=self.env,

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 import pytest
 
-from fetchworker.demo.process import DemoProcess
-from tests.conftest import BACKOFF, NAMES, PACE, ROOT, Project
+from tests import preloaded
+from tests.conftest import BACKOFF, NAMES, PACE, ROOT, Project, demo_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from fetchworker.demo.process import DemoProcess
 
 LAB = "https://lab.example"
 _START = 60.0
@@ -49,7 +51,7 @@ class Serving:
         if not (self.project.folder / "sites.yaml").exists():
             self.entries()
         log = (self.project.folder / "log.jsonl").open("wb")
-        self.process = subprocess.Popen(
+        self.process = preloaded.Popen(
             [sys.executable, "-m", "scrapy", "serve", "--port", "0", *self.arguments],
             cwd=ROOT, env=self.project.environment(), stdout=subprocess.PIPE, stderr=log,
         )  # fmt: skip
@@ -107,7 +109,7 @@ class Serving:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoProcess]:
-    with DemoProcess(tmp_path_factory.mktemp("demo"), "--behaviour", "calm", "--proxies", "2") as process:
+    with demo_process(tmp_path_factory.mktemp("demo"), "--behaviour", "calm", "--proxies", "2") as process:
         yield process
 
 

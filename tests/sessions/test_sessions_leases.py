@@ -350,13 +350,11 @@ async def test_a_worker_with_other_numbers_is_refused(make):
 
 
 async def test_redis_that_goes_away_under_a_lease_costs_the_request_and_not_the_session(own_redis, make):
-    server, socket = own_redis
-    async with Redis(unix_socket_path=socket) as client:
+    async with Redis(unix_socket_path=own_redis.socket) as client:
         backend = RedisPool(client, "shop", TERMS)
         pool = make(backend=backend)
         hold = await pool.take("main", "call")
-        server.terminate()
-        server.wait()
+        own_redis.stop()
         for work in (pool.take("main", "call"), pool.take("main", "other")):
             with pytest.raises(RedisUnavailableError):
                 await work

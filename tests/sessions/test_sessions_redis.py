@@ -170,15 +170,13 @@ async def test_a_cancelled_save_is_saved_by_the_next(store, redis, redis_socket)
 
 
 async def test_without_redis(own_redis):
-    server, socket = own_redis
-    async with Redis(unix_socket_path=socket, retry=None) as client:
+    async with Redis(unix_socket_path=own_redis.socket, retry=None) as client:
         store = RedisSessionStore(client, ttl=600)
         session = full()
         await store.save(session)
         session.jar.set_from_response(WWW, ["b=1"], NOW)
         session.uses += 1
-        server.kill()
-        server.wait()
+        own_redis.stop()
         calls = (
             lambda: store.load("shop", "ada"),
             lambda: store.save(session),
@@ -195,18 +193,16 @@ async def test_without_redis(own_redis):
 
 
 async def test_a_password_is_not_told(own_redis):
-    _, socket = own_redis
-    async with Redis(unix_socket_path=socket) as client:
+    async with Redis(unix_socket_path=own_redis.socket) as client:
         await client.config_set("requirepass", "right")
-    async with Redis(unix_socket_path=socket, password="hush-hush", retry=None) as client:
+    async with Redis(unix_socket_path=own_redis.socket, password="hush-hush", retry=None) as client:
         with pytest.raises(RedisUnavailableError) as caught:
             await RedisSessionStore(client, ttl=600).load("shop", "ada")
     assert "hush" not in str(caught.value)
 
 
 async def test_a_full_redis(own_redis):
-    _, socket = own_redis
-    async with Redis(unix_socket_path=socket) as client:
+    async with Redis(unix_socket_path=own_redis.socket) as client:
         store, session = RedisSessionStore(client, ttl=600), full()
         await client.config_set("maxmemory", "1")
         with pytest.raises(SessionError, match="refused to save"):

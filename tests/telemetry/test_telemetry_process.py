@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+
+from tests import preloaded
 
 ROOT = Path(__file__).parents[2]
 OURS = ("FETCHWORKER_", "REDIS_URL", "SCRAPY_")
@@ -18,15 +19,8 @@ CANARY = "kanarienvogel-4711"
 
 def run(cwd, *command, **env):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=cwd,
-        env={**clean, "PYTHONPATH": str(ROOT), **env},
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
+    env = {**clean, "PYTHONPATH": str(ROOT), **env}
+    return preloaded.run([sys.executable, *command], cwd=cwd, env=env, timeout=50)
 
 
 def json_lines(text):
