@@ -83,7 +83,7 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     if not service.stateless:
         app.include_router(pool_router(service), dependencies=strict)
         app.include_router(runs_router(service), dependencies=strict)
-        app.include_router(jobs_router(service))
+        app.include_router(jobs_router(service), dependencies=strict)
         app.include_router(deliveries_router(service), dependencies=strict)
         app.include_router(schedules_router(service), dependencies=strict)
     app.include_router(sites_router(service, spiders))
