@@ -26,6 +26,8 @@ class Nodes:
         self.names = names
         #: calls, by their names
         self.calls: list[tuple[Any, ...]] = []
+        #: projects whose spiders were asked for
+        self.projects: set[str] = set()
         #: nodes that take jobs, and whose answers are lost
         self.mute: set[str] = set()
         self._begun: list[subprocess.Popen[bytes]] = []
@@ -71,6 +73,7 @@ class Nodes:
         self, spec: JobSpec, *, avoid: frozenset[str] = frozenset(), at: str | None = None, intend: Any = None
     ) -> Placement:
         self.calls.append(("spawn", spec.job_id, avoid))
+        self.projects.add(spec.project)
         if "never" in spec.options.tags:
             raise ConfigError("no node has the tag never")
         for name in self.names:
