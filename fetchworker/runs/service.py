@@ -13,6 +13,7 @@ from fetchworker.errors import ConfigError, PlatformError, RunNotFoundError, how
 from fetchworker.runs import writing
 from fetchworker.runs.engine import Engine
 from fetchworker.runs.inputs import Actors
+from fetchworker.runs.ledger import OPEN
 from fetchworker.runs.models import EventPage, RowPage, RunPage
 from fetchworker.runs.outbox import Callbacks, Outbox
 from fetchworker.runs.schedules import Schedules
@@ -285,6 +286,8 @@ class Runs:
     async def complete(self, attempt_id: str) -> None:
         """A job's end, told by who ran it: its run is looked at now. The caller has checked the signature.
 
+        Telling it again changes nothing: what has become of the job is asked of its node, and written down once.
+
         Args:
             attempt_id: the id that the platform knows the job by.
 
@@ -292,10 +295,11 @@ class Runs:
             RunNotFoundError: no run has such a job.
         """
         table = scrape_attempts.c
-        found = await self._store.read(select(table.run_id).where(table.attempt_id == attempt_id))
+        found = await self._store.read(select(table.run_id, table.state).where(table.attempt_id == attempt_id))
         if not found:
             raise RunNotFoundError(f"no run has a job {attempt_id}", job_id=attempt_id)
-        await self._wake(found[0].run_id)
+        if found[0].state in OPEN:
+            await self._wake(found[0].run_id)
 
     async def _wake(self, run_id: str) -> None:
         """Have a run looked at now, by whoever watches it."""
