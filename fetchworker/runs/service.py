@@ -17,6 +17,7 @@ from fetchworker.runs.ledger import OPEN
 from fetchworker.runs.models import EventPage, RowPage, RunPage
 from fetchworker.runs.outbox import Callbacks, Outbox
 from fetchworker.runs.schedules import Schedules
+from fetchworker.runs.spending import sessions_of, usage_of
 from fetchworker.runs.store import RunStore, now
 from fetchworker.runs.terms import Terms
 from fetchworker.runs.views import JOBS, event_view, reject_view, row_view, run_view
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from fetchworker.config import Environment
     from fetchworker.db.place import Place
     from fetchworker.platforms import Chunk, Platform
-    from fetchworker.runs.models import RejectView, RunRequest, RunView
+    from fetchworker.runs.models import RejectView, RunRequest, RunView, SessionView
 
 _R, _I = scrape_runs.c, scrape_items.c
 #: rows that a stream reads at once
@@ -154,7 +155,8 @@ class Runs:
             RunNotFoundError: there is none that the caller sees. (So do all that take a run's id.)
         """
         run = await self._run(run_id, workspaces)
-        return run_view(run, await self._store.read(JOBS.where(JOBS.selected_columns.run_id == run_id)))
+        jobs = await self._store.read(JOBS.where(JOBS.selected_columns.run_id == run_id))
+        return run_view(run, jobs, await usage_of(self._store, run_id))
 
     async def list(
         self,
@@ -224,6 +226,13 @@ class Runs:
         table = scrape_rejects.c
         query = select(scrape_rejects).where(table.run_id == run_id).order_by(table.attempt_id, table.line_offset)
         return [reject_view(line) for line in await self._store.read(query.limit(limit))]
+
+    async def sessions(
+        self, run_id: str, *, workspaces: Collection[str] | None = None, limit: int = 100
+    ) -> Sequence[SessionView]:
+        """The stored sessions that the run's ended attempts have used: names and counts, nothing of what is in them."""
+        await self._run(run_id, workspaces)
+        return await sessions_of(self._store, run_id, limit=limit)
 
     async def events(
         self, run_id: str, *, workspaces: Collection[str] | None = None, after: int = 0, limit: int = 100

@@ -1,4 +1,4 @@
-"""Which plain types an argument takes, and whether a value is of one: JSON's own, not what could be made of it (pure)."""
+"""Which plain types an argument takes, and whether a value is of one: JSON's own, not what may be made of it (pure)."""
 
 from __future__ import annotations
 

@@ -117,11 +117,13 @@ class Nodes:
         ended = _read(folder, "end.json")
         if alive and ended is None:
             return JobStatus(job_id, JobState.RUNNING, started_at=begun["started"], items_bytes=size)
+        spent = _read(folder, "spent.json") or {}
         ended = ended or {"exit_cause": "killed", "reasons": ["SIGKILL"], "ended": 0}
         told = {"exit_cause": ended["exit_cause"], "reasons": tuple(ended["reasons"]), "exit_code": 0}
         return JobStatus(
-            job_id, JobState.ENDED, **told, started_at=begun["started"], items_bytes=size, stats={"item_count": size}
-        )
+            job_id, JobState.ENDED, **told, started_at=begun["started"], items_bytes=size, stats={"item_count": size},
+            spent=spent,
+        )  # fmt: skip
 
     async def items(self, node: str, job_id: str, *, offset: int, limit: int) -> Chunk:
         return self._chunk(node, job_id, "items.jsonl", offset, limit)
