@@ -242,7 +242,8 @@ def test_arguments_of_routes_are_named_too(service, query, field):
     ("field", "value"),
     [
         ("timeout", "5"), ("timeout", True), ("timeout", []), ("limit", 5.0), ("limit", "5"), ("limit", True),
-        ("product", 1729382256910270123), ("region", True), ("session", "ada"), ("operation", "product"), ("session_id", 5), ("render", 1),
+        ("product", 1729382256910270123), ("region", True), ("session", "ada"), ("operation", "product"),
+        ("session_id", 5), ("render", 1),
     ],
 )  # fmt: skip
 def test_arguments_of_routes_by_post_are_strict(service, field, value):
@@ -275,7 +276,10 @@ def test_what_a_route_does_not_know_is_told(service, method, path, names):
     ["limit=1.0", "limit=%2B5", "limit=%205", "limit=5%20", "limit=1e3", "limit=1_0", "limit=05", "limit=%EF%BC%95",
      "limit=", "limit=1&limit=2", "limit=1&limit=1", "limit=true"],
 )  # fmt: skip
-@pytest.mark.parametrize("path", ["/artifacts", "/runs", "/webhooks/deliveries", "/runs/0123456789abcdef01234567/items"])
+@pytest.mark.parametrize(
+    "path",
+    ["/artifacts", "/browser/actions", "/runs", "/webhooks/deliveries", "/runs/0123456789abcdef01234567/items"],
+)
 def test_numbers_of_queries_are_written_as_in_json_and_once(service, path, query):
     response = service.get(f"{path}?{query}")
     assert failure(response) == (400, "VALIDATION_ERROR")
