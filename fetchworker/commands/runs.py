@@ -35,7 +35,8 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_LEVEL": "ERROR"}  # noqa: RUF012  # Scrapy's attribute
 
     def syntax(self) -> str:
-        return "start|list|show|items|events|log|watch|abort|resume|deliveries|replay|schedules|principals|migrate ..."
+        reading, acting = "list|show|items|events|sessions|log|watch", "abort|resume|deliveries|replay"
+        return f"start|{reading}|{acting}|schedules|principals|migrate ..."
 
     def short_desc(self) -> str:
         return "Start runs of many jobs, watch them to their ends, have their rows"
@@ -135,6 +136,9 @@ def _add_views(acts: Any) -> None:
     events = _of_run(acts, "events", "print what happened to it")
     events.add_argument("--after", type=int, default=0, help="leave out the events up to this number")
     _as_json(events)
+    sessions = _of_run(acts, "sessions", "list the stored sessions that its jobs have used")
+    sessions.add_argument("--limit", type=_count, default=1000, help="lines at most (1000)")
+    _as_json(sessions)
     log = _of_run(acts, "log", "print the end of a job's log")
     log.add_argument("--job", type=int, default=0, help="the job's number (0)")
     log.add_argument("--bytes", type=_count, default=65_536, help="so many before the end (65536)")

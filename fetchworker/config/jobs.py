@@ -17,6 +17,12 @@ class JobVariables(BaseSettings):
     jobs_slots: int | None = Field(
         default=None, ge=1, le=10_000, description="how many jobs this machine runs at once", examples=["4"]
     )
+    jobs_project: str = Field(
+        default="fetchworker",
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$",
+        description="the name that the nodes know the project of the spiders by",
+        examples=["fetchworker"],
+    )
     job_grace: float = Field(
         default=40,
         ge=0,

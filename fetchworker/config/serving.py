@@ -25,6 +25,9 @@ class Serving(BaseSettings):
     serve_waiting: int = Field(
         default=128, ge=0, le=100_000, description="how many calls may wait for a place", examples=["128"]
     )
+    serve_listeners: int = Field(
+        default=64, ge=1, le=10_000, description="how many streams of events are open at most", examples=["64"]
+    )
     serve_timeout: float = Field(
         default=60, gt=0, le=3600, description="the seconds that a call may take which says nothing", examples=["60"]
     )

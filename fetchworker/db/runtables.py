@@ -21,6 +21,7 @@ from sqlalchemy import (
     false,
 )
 
+from fetchworker.db.spenttables import actions, sessions, usage  # noqa: F401  # who has these tables has those
 from fetchworker.db.tables import Instant, metadata
 
 #: what was asked for by one call, and how it ended
@@ -175,57 +176,6 @@ scrape_rejects = Table(
     Column("line_bytes", BigInteger, nullable=False),
     # its beginning
     Column("line", LargeBinary, nullable=False),
-    Index(None, "run_id"),
-)
-
-#: what was done on a page, each with its own outcome
-actions = Table(
-    "actions",
-    metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("job_id", Text),
-    Column("kind", Text, nullable=False),
-    Column("outcome", Text, nullable=False),
-    # the layer that a failure belongs to
-    Column("layer", Text),
-    Column("started_at", Instant, nullable=False),
-    Column("ended_at", Instant),
-    Column("error", JSON(none_as_null=True)),
-    Column("detail", JSON, nullable=False),
-)
-
-#: a mirror of the stored sessions: no cookie, token or password
-sessions = Table(
-    "sessions",
-    metadata,
-    Column("site", Text, primary_key=True),
-    Column("session_id", Text, primary_key=True),
-    Column("state", Text, nullable=False),
-    Column("provider", Text),
-    Column("country", Text),
-    Column("profile", Text),
-    Column("requests", BigInteger, nullable=False),
-    Column("blocks", BigInteger, nullable=False),
-    Column("created_at", Instant),
-    Column("used_at", Instant),
-    Column("mirrored_at", Instant, nullable=False),
-)
-
-#: what a job cost, by route and exit
-usage = Table(
-    "usage",
-    metadata,
-    Column("attempt_id", Text, primary_key=True),
-    Column("site", Text, primary_key=True),
-    Column("route", Text, primary_key=True),
-    Column("provider", Text, primary_key=True),
-    Column("run_id", Text, nullable=False),
-    Column("workspace_id", Text, nullable=False),
-    Column("requests", BigInteger, nullable=False),
-    Column("bytes_up", BigInteger, nullable=False),
-    Column("bytes_down", BigInteger, nullable=False),
-    Column("at", Instant, nullable=False),
     Index(None, "run_id"),
 )
 

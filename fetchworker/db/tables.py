@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 #: the newest migration
-HEAD = "0006"
+HEAD = "0007"
 #: where the database keeps which migration it has seen
 VERSION_TABLE = "fetchworker_version"
 

@@ -98,6 +98,7 @@ class BrowserDownloadHandler(CurlDownloadHandler):
             raise
         finally:
             elapsed = job.request.meta["download_latency"] = time.monotonic() - started
+            self._runtime.usage.account.browse(charge.key, elapsed)
             if wire is not None:
                 wire.elapsed = elapsed
         charge.end(UNJUDGED)

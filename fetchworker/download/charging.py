@@ -16,13 +16,13 @@ from scrapy.http.request import NO_CALLBACK
 
 from fetchworker.errors import EgressDeniedError, ProxyAuthError, ProxyFailedError
 from fetchworker.media import MEDIA
-from fetchworker.usage import DIRECT, NONE, Charge
+from fetchworker.usage import DIRECT, NONE, Charge, Exit
 
 if TYPE_CHECKING:
     from scrapy import Request
 
     from fetchworker.proxies import Proxy
-    from fetchworker.usage import Ledger
+    from fetchworker.usage import Keeper
 
 #: the operations of requests that no call asked for
 ROBOTS, WARMUP, MINT = "robots", "warmup", "mint"
@@ -42,14 +42,17 @@ _ENDS: tuple[tuple[type[BaseException], str], ...] = (
 )
 
 
-def open_charge(ledger: Ledger, site: str, request: Request, proxy: Proxy | None) -> Charge:
+def open_charge(usage: Keeper, site: str, request: Request, proxy: Proxy | None) -> Charge:
     """The charge of a request that is about to be sent, through ``proxy`` or directly."""
-    return ledger.open(
+    session = request.meta.get("fw_session") or NONE
+    if session != NONE:
+        usage.account.leave(session, Exit(proxy.label, proxy.country) if proxy is not None else None)
+    return usage.ledger.open(
         site,
         operation=operation_of(request),
         provider=proxy.provider if proxy is not None else DIRECT,
         tier=(proxy.tier or NONE) if proxy is not None else NONE,
-        session=request.meta.get("fw_session") or NONE,
+        session=session,
     )
 
 

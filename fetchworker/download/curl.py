@@ -145,7 +145,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         """What the transfer's bytes are counted as."""
         usage = self._runtime.usage
         usage.start()
-        charge = open_charge(usage.ledger, self._runtime.site, request, proxy)
+        charge = open_charge(usage, self._runtime.site, request, proxy)
         if wire is not None:
             wire.charge = charge
         return charge

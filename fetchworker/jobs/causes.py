@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: outcomes of answers that say: not to you
 _REFUSALS = frozenset({"blocked", "challenge", "rate_limited", "login_wall"})
+#: those that say: it is not there
+_ABSENT = frozenset({"not_found", "gone", "private"})
 #: finish reasons of crawls whose own end is a cause
 _REASONS = {"no_egress": "no_egress", "export_error": "storage_error", "storage_error": "storage_error"}
 #: beginnings of stats that count what an output did not take
@@ -140,12 +142,12 @@ def _by_signal(number: int) -> str:
     return f"the process was ended by {name}, and not by its supervisor{hint}"
 
 
-def _answers(stats: Mapping[str, Any]) -> tuple[int, int]:
-    """All answers, and those that were refusals."""
+def _answers(stats: Mapping[str, Any], kind: frozenset[str] = _REFUSALS) -> tuple[int, int]:
+    """All answers, and those of a kind: refusals."""
     counts = [
         (name.rsplit("/", 1)[1], count) for name, count in stats.items() if name.startswith("fetchworker/outcome/")
     ]
-    return sum(count for _, count in counts), sum(count for outcome, count in counts if outcome in _REFUSALS)
+    return sum(count for _, count in counts), sum(count for outcome, count in counts if outcome in kind)
 
 
 def _all_refused(stats: Mapping[str, Any]) -> bool:
@@ -169,6 +171,9 @@ def _below(ending: Ending, limits: Thresholds) -> Iterator[str]:
     items = ending.stats.get("item_scraped_count", 0)
     if items < limits.items_min:
         yield f"{items} items, {limits.items_min} expected"
+    answers, absent = _answers(ending.stats, _ABSENT)
+    if absent and not items:
+        yield f"no item came: by {absent} of {answers} answers what was asked for is not there"
     if ending.exit_code == _OVER_BUDGET:
         yield "the site's budget of bytes is used up"
     yield from _drift(ending.stats, limits)

@@ -2,7 +2,8 @@
 
 ``job.json`` what was asked for · ``start.json`` that a supervisor has begun · ``cancel.json`` that it shall end ·
 ``family.json`` its processes ·
-``stats.json`` what the crawl told at its end · ``end.json`` how it ended · ``items.jsonl`` · ``log``. Whoever holds the
+``stats.json`` what the crawl told at its end ·
+``spent.json`` what it has cost so far · ``end.json`` how it ended · ``items.jsonl`` · ``log``. Whoever holds the
 lock on ``lock`` is the job's supervisor, as long as it lives.
 """
 

@@ -63,7 +63,8 @@ class JobStatus:
 
     ``exit_cause`` is one of ok, degraded, blocked, failed, oom, killed, timed_out, no_egress, storage_error, aborted
     and is set when the state is ``ended``; ``reasons`` say why in words. ``items_bytes`` is the size of its durable
-    JSON lines now; ``stats`` are Scrapy's at its end, of types JSON has.
+    JSON lines now; ``stats`` are Scrapy's at its end, of types JSON has; ``spent`` is what it has cost, as
+    :meth:`fetchworker.usage.Account.told` has it, also of one that was killed: then as of some seconds before.
     """
 
     job_id: str
@@ -77,6 +78,7 @@ class JobStatus:
     peak_rss: int | None = None
     items_bytes: int = 0
     stats: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    spent: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,7 @@ def status_of(folder: JobFolder, job_id: str, state: JobState) -> JobStatus:
         peak_rss=told.get("peak_rss"),
         items_bytes=folder.size(),
         stats=MappingProxyType(told.get("stats", {})),
+        spent=MappingProxyType(told.get("spent", {})),
     )
 
 
@@ -129,6 +130,7 @@ def status_to_json(status: JobStatus) -> dict[str, Any]:
         "peak_rss": status.peak_rss,
         "items_bytes": status.items_bytes,
         "stats": dict(status.stats),
+        "spent": dict(status.spent),
     }
 
 
@@ -147,6 +149,7 @@ def status_from_json(value: Mapping[str, Any]) -> JobStatus:
         reasons=tuple(value.get("reasons", ())),
         items_bytes=value.get("items_bytes", 0),
         stats=MappingProxyType(value.get("stats") or {}),
+        spent=MappingProxyType(value.get("spent") or {}),
         **rest,
     )
 

@@ -1,9 +1,11 @@
-"""What a crawl that is a job tells its supervisor: its finish reason, its stats, or why it did not begin."""
+"""What a crawl that is a job tells its supervisor: its finish reason, its stats, its cost, or why it did not begin."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_STATS = "stats"
+_STATS, _SPENT = "stats", "spent"
+#: seconds between two looks at what the crawl has cost: of one that is killed the last of these is known
+SPENT_EVERY = 5.0
 
 
 class JobReport:
@@ -33,6 +37,10 @@ class JobReport:
     def __init__(self, crawler: Crawler, folder: JobFolder) -> None:
         self._crawler = crawler
         self._folder = folder
+        self._over = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._spent: dict[str, Any] = {}
+        crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._stopped, signals.engine_stopped)
 
     @classmethod
@@ -47,7 +55,29 @@ class JobReport:
             raise NotConfigured
         return cls(crawler, folder)
 
-    def _stopped(self) -> None:
+    def _opened(self) -> None:
+        if _account(self._crawler) is not None:
+            self._task = asyncio.get_running_loop().create_task(self._tell_spent())
+
+    async def _tell_spent(self) -> None:
+        """Write down every few seconds what the crawl has cost, and once more at its end."""
+        while not self._over.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SPENT_EVERY):
+                    await self._over.wait()
+            told = _account(self._crawler) or {}
+            if told != self._spent:
+                with suppress(OSError):  # the end says whether the disk is full
+                    await asyncio.to_thread(self._folder.write, _SPENT, told)
+                    self._spent = told
+
+    async def _stopped(self) -> None:
+        self._over.set()
+        if self._task is not None:
+            await self._task
+        self._write_stats()
+
+    def _write_stats(self) -> None:
         stats = self._crawler.stats.get_stats()
         told = {"finish_reason": stats.get("finish_reason"), "thresholds": self._thresholds(), "stats": plain(stats)}
         try:
@@ -68,6 +98,16 @@ class JobReport:
                 "items_min": environment.job_items_min,
             }
         return {}
+
+
+def _account(crawler: Crawler) -> dict[str, Any] | None:
+    """What the crawl has cost so far; None of a project that counts nothing, for which nothing is imported."""
+    if "fetchworker.runtime.crawl" not in sys.modules:
+        return None
+    from fetchworker.runtime import Runtime  # noqa: PLC0415  # it is there
+
+    runtime = Runtime.known(crawler)
+    return runtime.usage.told() if runtime is not None else None
 
 
 def refused(error: FetchworkerError) -> None:

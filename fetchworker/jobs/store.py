@@ -330,7 +330,8 @@ class JobStore:
         end = {"exit_cause": cause, "reasons": [reason], "started_at": began.get("started_at"), "ended_at": time.time()}
         with folder.locked() as free:
             if free and not folder.has("end"):
-                folder.write("end", {**end, "stats": told.get("stats", {})})
+                more = {"stats": told.get("stats", {}), "spent": folder.read("spent") or {}}
+                folder.write("end", {**end, **more})
         self._seen(folder.path.name)
 
     def _seen(self, job_id: str) -> None:

@@ -83,7 +83,7 @@ class Supervisor:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     def _prepare(self) -> None:
-        for name in ("stats", "end"):
+        for name in ("stats", "spent", "end"):
             self._folder.reserve(name)
         self._folder.write("start", {"pid": os.getpid(), "started_at": self._started})
 
@@ -192,6 +192,7 @@ class Supervisor:
             "started_at": self._started,
             "ended_at": time.time(),
             "stats": dict(ending.stats),
+            "spent": self._folder.read("spent") or {},
         }
         self._folder.write("end", end)
         tell(self._record.get("webhook"), os.environ.get(SECRET), self._record["job_id"], end)

@@ -15,7 +15,15 @@ from fetchworker.runs.models import RunRequest, place_of
 from fetchworker.runs.place import opened
 from fetchworker.runs.saying import say
 from fetchworker.runs.schedulemodels import ScheduleRequest
-from fetchworker.runs.texts import delivery_line, event_line, job_lines, run_line, schedule_line
+from fetchworker.runs.texts import (
+    delivery_line,
+    event_line,
+    job_lines,
+    run_line,
+    schedule_line,
+    session_line,
+    usage_lines,
+)
 from fetchworker.runs.watching import watched
 
 if TYPE_CHECKING:
@@ -133,7 +141,15 @@ async def show(settings: BaseSettings, opts: argparse.Namespace) -> int:
     """Show a run with its jobs."""
     async with opened(settings, making=False) as runs:
         run = await runs.get(opts.run)
-    say(*([_json(run)] if opts.json else [run_line(run), *run.reasons, *job_lines(run)]))
+    say(*([_json(run)] if opts.json else [run_line(run), *run.reasons, *job_lines(run), *usage_lines(run)]))
+    return DONE
+
+
+async def sessions(settings: BaseSettings, opts: argparse.Namespace) -> int:
+    """List the stored sessions that a run's jobs have used."""
+    async with opened(settings, making=False) as runs:
+        found = await runs.sessions(opts.run, limit=opts.limit)
+    say(*(_json(one) if opts.json else session_line(one) for one in found))
     return DONE
 
 

@@ -6,32 +6,33 @@ import logging
 import time
 from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 
 from fetchworker.db.runtables import (
-    actions,
     scrape_attempts,
     scrape_events,
     scrape_items,
     scrape_jobs,
     scrape_rejects,
     scrape_runs,
-    usage,
     webhook_deliveries,
 )
+from fetchworker.db.spenttables import actions, sessions, usage
 from fetchworker.errors import PlatformError
 from fetchworker.platforms import JobState
 from fetchworker.runs.models import ENDED
+from fetchworker.runs.spending import cleared
 from fetchworker.runs.store import at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from fetchworker.platforms import Platform
+    from fetchworker.platforms import JobStatus, Platform
     from fetchworker.runs.store import RunStore
     from fetchworker.runs.terms import Terms
 
@@ -42,7 +43,7 @@ _RUNS = 20
 #: seconds between two turns, when the tick is not longer
 _PAUSE = 30.0
 #: what goes with a run
-_TABLES = (scrape_items, scrape_rejects, scrape_events, scrape_attempts, scrape_jobs, actions, usage)
+_TABLES = (scrape_items, scrape_rejects, scrape_events, scrape_attempts, scrape_jobs, sessions, usage)
 
 
 class Cleaner:
@@ -75,32 +76,34 @@ class Cleaner:
 
     async def _lost(self) -> None:
         """End what lost attempts still do on nodes that are back."""
-        query = select(_A.attempt_id, _A.node).where(_A.state == "lost", _A.node.is_not(None), _A.cleared.is_(False))
-        nodes: dict[str, list[str]] = defaultdict(list)
+        lost = (_A.state == "lost") & _A.node.is_not(None) & _A.cleared.is_(False)
+        query = select(_A.attempt_id, _A.run_id, _A.job_id, _A.node).where(lost)
+        nodes: dict[str, list[Row[Any]]] = defaultdict(list)
         for row in await self._store.read(query.limit(1000)):
-            nodes[row.node].append(row.attempt_id)
-        for node, ids in nodes.items():
+            nodes[row.node].append(row)
+        for node, attempts in nodes.items():
             try:
-                gone = await self._ended_on(node, ids)
+                gone = await self._ended_on(node, attempts)
             except PlatformError:
                 continue  # still away
-            if gone:
-                cleared = update(scrape_attempts).where(_A.attempt_id.in_(gone)).values(cleared=True)
-                await self._store.execute(cleared)
+            for attempt, status in gone:
+                await cleared(self._store, attempt, status)
 
-    async def _ended_on(self, node: str, ids: Sequence[str]) -> list[str]:
-        """Those that do nothing any more; the others are told to end."""
+    async def _ended_on(self, node: str, attempts: Sequence[Row[Any]]) -> list[tuple[Row[Any], JobStatus]]:
+        """Those that do nothing any more, with what their node says; the others are told to end."""
         gone = []
-        for id_, status in (await self._platform.statuses(node, ids)).items():
+        statuses = await self._platform.statuses(node, [attempt.attempt_id for attempt in attempts])
+        for attempt in attempts:
+            status = statuses[attempt.attempt_id]
             if status.state in (JobState.ENDED, JobState.UNKNOWN):
-                gone.append(id_)
+                gone.append((attempt, status))
             else:
-                logger.warning("node %s is back with %s, which was lost: it is ended", node, id_)
-                await self._platform.cancel(node, id_, grace=self._terms.grace)
+                logger.warning("node %s is back with %s, which was lost: it is ended", node, attempt.attempt_id)
+                await self._platform.cancel(node, attempt.attempt_id, grace=self._terms.grace)
         return gone
 
     async def _old(self) -> None:
-        """Delete runs that ended long ago, with all that belongs to them."""
+        """Delete runs that ended long ago, with all that belongs to them, and what was done on pages long ago."""
         limit = at(time.time() - self._terms.keep)
         pending = select(webhook_deliveries.c.run_id).where(webhook_deliveries.c.state == "pending")
         query = select(_R.run_id).where(_R.state.in_(ENDED), _R.ended_at < limit, _R.run_id.not_in(pending))
@@ -108,6 +111,7 @@ class Cleaner:
             await self._forget(run.run_id)
             await self._store.write(partial(_delete, run_id=run.run_id))
             logger.info("run %s, which ended before %s, is deleted", run.run_id, limit)
+        await self._store.execute(delete(actions).where(actions.c.at < limit))
 
     async def _forget(self, run_id: str) -> None:
         """Have nodes delete the files of a run's jobs; those of a node that is away stay there."""

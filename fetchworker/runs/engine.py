@@ -79,7 +79,7 @@ class Engine:
         self._store = store
         self._terms = terms
         ledger = Ledger(store)
-        spawner = Spawner(store, ledger, platform, at_once=terms.spawning)
+        spawner = Spawner(store, ledger, platform, terms)
         self._watcher = Watcher(Parts(ledger, platform, spawner, Ingest(store, platform), terms))
         self._cleaner = Cleaner(store, platform, terms)
         self._lead = leadership(place, store.engine)

@@ -15,6 +15,7 @@ from fetchworker.errors import ArgumentError
 from fetchworker.runtime import load_configuration
 from fetchworker.sites import SiteConfig
 from fetchworker.spiders.base import SiteSpider
+from fetchworker.spiders.kinds import fault_of, kinds_of, text_fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.spiderloader import SpiderLoaderProtocol
 
     from fetchworker.runs.models import RunJob, RunOptions, RunRequest
+    from fetchworker.spiders.operation import Operation
 
 logger = logging.getLogger(__name__)
 #: faults that one error tells
@@ -97,6 +99,7 @@ class Actors:
                 spider.check_call(started.call, config)
             except ArgumentError as exc:
                 raise _placed(where, given, exc) from None
+            _check_kinds(where, given, spider.operations[started.call.operation])
         return JobDraft(job.actor, given, arguments, job.options)
 
     def _actor(self, where: str, name: str) -> tuple[type[Spider], SiteConfig]:
@@ -143,6 +146,17 @@ def _check_names(where: str, given: Mapping[str, Any] | str) -> None:
             raise ArgumentError(f"{where}.{name}: null says nothing; leave it out", fields=[f"{where}.{name}"])
         if not name.isidentifier():
             raise ArgumentError(f"{where}.{name!r}: no name of an argument", fields=[f"{where}.{name}"])
+
+
+def _check_kinds(where: str, given: Mapping[str, Any] | str, operation: Operation) -> None:
+    """See that values are of JSON's types: a number is no text; a text stands for a number as on a command line."""
+    for name, value in () if isinstance(given, str) else given.items():
+        kinds = kinds_of(operation, name)
+        fault = fault_of(value, kinds)
+        if fault is not None and isinstance(value, str):
+            fault = text_fault_of(value, kinds)
+        if fault is not None:
+            raise ArgumentError(f"{where}.{name}: {fault}", fields=[f"{where}.{name}"])
 
 
 def _placed(where: str, given: Any, error: ArgumentError) -> ArgumentError:

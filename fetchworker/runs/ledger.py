@@ -15,6 +15,7 @@ from fetchworker.db.tables import Instant
 from fetchworker.errors import PlatformError
 from fetchworker.runs.callback import delivery_of
 from fetchworker.runs.models import ENDED
+from fetchworker.runs.spending import add_spent, cleared
 from fetchworker.runs.states import JobEnd, rolled_up, with_rejects
 from fetchworker.runs.store import Event, at, locked, note, now
 
@@ -37,6 +38,8 @@ _WORK = (
     *(_A.items_offset, _A.reasons, _J.number.label("place"), _J.actor, _J.state.label("job_state"), _J.input),
     *(_J.memory_mb, _J.timeout_sec, _J.priority, _J.tags),
 )
+#: what is asked of lost attempts
+_LOST = (_A.attempt_id, _A.run_id, _A.job_id, _A.number, _A.node)
 
 
 class Picture(NamedTuple):
@@ -109,13 +112,13 @@ class Ledger:
         return any(row.abort_at is not None for row in found)
 
     async def astray(self, run_id: str) -> Sequence[Row[Any]]:
-        """The lost attempts of a run which nobody has seen gone: attempt_id, job_id, number and node."""
+        """The lost attempts of a run which nobody has seen gone: attempt_id, run_id, job_id, number and node."""
         lost = (_A.run_id == run_id) & (_A.state == "lost") & _A.node.is_not(None) & _A.cleared.is_(False)
-        return await self._store.read(select(_A.attempt_id, _A.job_id, _A.number, _A.node).where(lost))
+        return await self._store.read(select(*_LOST).where(lost))
 
-    async def cleared(self, attempt_ids: Sequence[str]) -> None:
-        """Lost attempts have been seen gone."""
-        await self._store.execute(update(scrape_attempts).where(_A.attempt_id.in_(attempt_ids)).values(cleared=True))
+    async def cleared(self, attempt: Row[Any], status: JobStatus) -> None:
+        """A lost attempt has been seen gone; its node, which is back, says what it has cost."""
+        await cleared(self._store, attempt, status)
 
     async def spawned(self, run_id: str, placed: Sequence[tuple[Row[Any], Placement]]) -> None:
         """Attempts are where their placements say."""
@@ -207,7 +210,7 @@ class Ledger:
         """A job has ended with this attempt."""
 
         async def write(connection: AsyncConnection) -> None:
-            await locked(connection, attempt.run_id)
+            run = await locked(connection, attempt.run_id)
             bad = await connection.execute(select(_A.rejects).where(_A.attempt_id == attempt.attempt_id))
             end = with_rejects(told, bad.scalar_one_or_none() or 0)
             state = "lost" if end.exit_cause == "lost" else "ended"
@@ -217,21 +220,23 @@ class Ledger:
                     **_end_values(end),
                 }
                 await connection.execute(update(scrape_jobs).where(_J.job_id == attempt.job_id).values(values))
+                await add_spent(connection, run, attempt, status)
                 detail = {"exit_cause": end.exit_cause, "reasons": list(end.reasons)}
                 await _set_jobs(connection, attempt.run_id, [attempt], end.state, detail)
 
         await self._store.write(write)
 
-    async def respawned(self, attempt: Row[Any], reason: str, most: int) -> bool:
+    async def respawned(self, attempt: Row[Any], reason: str, most: int, status: JobStatus | None = None) -> bool:
         """Give a lost attempt a successor, unless its job has had as many as it may; whether it has one."""
 
         async def write(connection: AsyncConnection) -> bool:
-            await locked(connection, attempt.run_id)
+            run = await locked(connection, attempt.run_id)
             had = select(func.count()).where(_A.job_id == attempt.job_id, _A.generation == attempt.generation)
             if (await connection.execute(had)).scalar_one() >= most:
                 return False
             values = {"state": "lost", "exit_cause": "lost", "reasons": [reason], "ended_at": now()}
             if await _move(connection, attempt, OPEN, values):
+                await add_spent(connection, run, attempt, status)
                 await add_attempts(
                     connection, [(attempt.run_id, attempt.job_id, attempt.number + 1)], attempt.generation
                 )

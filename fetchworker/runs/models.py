@@ -61,6 +61,48 @@ class RunRequest(_Json):
     runs: Annotated[list[RunJob], Field(min_length=1)]
 
 
+class UsageSums(_Json):
+    """What was used: tries, bytes as docs/usage.md counts them, and milliseconds that pages were in a browser."""
+
+    requests: int = 0
+    bytes_up: int = 0
+    bytes_down: int = 0
+    browser_ms: int = 0
+
+
+class WayView(UsageSums):
+    """The same for one operation and way out."""
+
+    site: str
+    operation: str
+    provider: str
+    tier: str
+
+
+class UsageView(UsageSums):
+    """What the ended attempts of a run have used, and by which ways."""
+
+    by: list[WayView]
+
+
+class SessionView(_Json):
+    """A stored session that an attempt has used; ``exit`` is its last way out, of ``exits`` in all."""
+
+    job_id: str
+    attempt_id: str
+    site: str
+    session_id: str
+    provider: str
+    tier: str
+    exit: str | None
+    country: str | None
+    exits: int
+    requests: int
+    bytes_up: int
+    bytes_down: int
+    outcomes: dict[str, int]
+
+
 class JobView(_Json):
     """A job of a run. Times are ISO-8601 in UTC, sizes bytes."""
 
@@ -79,13 +121,14 @@ class JobView(_Json):
     peak_rss: int | None
     items: int
     rejects: int
+    usage: UsageSums
     created_at: str
     started_at: str | None
     ended_at: str | None
 
 
 class RunView(_Json):
-    """A run. ``jobStates`` and ``exitCauses`` count its jobs; ``jobList`` is there where one run is asked for."""
+    """A run. ``exitCauses`` counts its jobs; ``jobList`` and ``usage`` are there where one run is asked for."""
 
     run_id: str
     workspace_id: str
@@ -104,6 +147,7 @@ class RunView(_Json):
     started_at: str | None
     deadline_at: str | None
     ended_at: str | None
+    usage: UsageView | None = None
     job_list: list[JobView] | None = None
 
     @property

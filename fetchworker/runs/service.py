@@ -13,9 +13,11 @@ from fetchworker.errors import ConfigError, PlatformError, RunNotFoundError, how
 from fetchworker.runs import writing
 from fetchworker.runs.engine import Engine
 from fetchworker.runs.inputs import Actors
+from fetchworker.runs.ledger import OPEN
 from fetchworker.runs.models import EventPage, RowPage, RunPage
 from fetchworker.runs.outbox import Callbacks, Outbox
 from fetchworker.runs.schedules import Schedules
+from fetchworker.runs.spending import sessions_of, usage_of
 from fetchworker.runs.store import RunStore, now
 from fetchworker.runs.terms import Terms
 from fetchworker.runs.views import JOBS, event_view, reject_view, row_view, run_view
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from fetchworker.config import Environment
     from fetchworker.db.place import Place
     from fetchworker.platforms import Chunk, Platform
-    from fetchworker.runs.models import RejectView, RunRequest, RunView
+    from fetchworker.runs.models import RejectView, RunRequest, RunView, SessionView
 
 _R, _I = scrape_runs.c, scrape_items.c
 #: rows that a stream reads at once
@@ -153,7 +155,8 @@ class Runs:
             RunNotFoundError: there is none that the caller sees. (So do all that take a run's id.)
         """
         run = await self._run(run_id, workspaces)
-        return run_view(run, await self._store.read(JOBS.where(JOBS.selected_columns.run_id == run_id)))
+        jobs = await self._store.read(JOBS.where(JOBS.selected_columns.run_id == run_id))
+        return run_view(run, jobs, await usage_of(self._store, run_id))
 
     async def list(
         self,
@@ -224,6 +227,13 @@ class Runs:
         query = select(scrape_rejects).where(table.run_id == run_id).order_by(table.attempt_id, table.line_offset)
         return [reject_view(line) for line in await self._store.read(query.limit(limit))]
 
+    async def sessions(
+        self, run_id: str, *, workspaces: Collection[str] | None = None, limit: int = 100
+    ) -> Sequence[SessionView]:
+        """The stored sessions that the run's ended attempts have used: names and counts, nothing of what is in them."""
+        await self._run(run_id, workspaces)
+        return await sessions_of(self._store, run_id, limit=limit)
+
     async def events(
         self, run_id: str, *, workspaces: Collection[str] | None = None, after: int = 0, limit: int = 100
     ) -> EventPage:
@@ -285,6 +295,8 @@ class Runs:
     async def complete(self, attempt_id: str) -> None:
         """A job's end, told by who ran it: its run is looked at now. The caller has checked the signature.
 
+        Telling it again changes nothing: what has become of the job is asked of its node, and written down once.
+
         Args:
             attempt_id: the id that the platform knows the job by.
 
@@ -292,10 +304,11 @@ class Runs:
             RunNotFoundError: no run has such a job.
         """
         table = scrape_attempts.c
-        found = await self._store.read(select(table.run_id).where(table.attempt_id == attempt_id))
+        found = await self._store.read(select(table.run_id, table.state).where(table.attempt_id == attempt_id))
         if not found:
             raise RunNotFoundError(f"no run has a job {attempt_id}", job_id=attempt_id)
-        await self._wake(found[0].run_id)
+        if found[0].state in OPEN:
+            await self._wake(found[0].run_id)
 
     async def _wake(self, run_id: str) -> None:
         """Have a run looked at now, by whoever watches it."""

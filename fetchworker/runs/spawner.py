@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fetchworker.platforms import Placement, Platform
     from fetchworker.runs.ledger import Ledger
     from fetchworker.runs.store import RunStore
+    from fetchworker.runs.terms import Terms
 
 logger = logging.getLogger(__name__)
 _A = scrape_attempts.c
@@ -32,7 +33,7 @@ _A = scrape_attempts.c
 SLICE = 5.0
 
 
-def spec_of(run: Row[Any], attempt: Row[Any]) -> JobSpec:
+def spec_of(run: Row[Any], attempt: Row[Any], project: str) -> JobSpec:
     """What the platform is told of an attempt."""
     options = JobOptions(attempt.memory_mb, attempt.timeout_sec, attempt.priority, frozenset(attempt.tags))
     context = {"run_id": run.run_id, "job_id": attempt.job_id, "workspace_id": run.workspace_id}
@@ -44,6 +45,7 @@ def spec_of(run: Row[Any], attempt: Row[Any]) -> JobSpec:
         arguments=arguments_of(attempt.input),
         settings=settings,
         options=options,
+        project=project,
         context=context,
     )
 
@@ -72,14 +74,15 @@ class Spawner:
         store: the database.
         ledger: of it.
         platform: where jobs run.
-        at_once: attempts.
+        terms: how many attempts at once, and of which project.
     """
 
-    def __init__(self, store: RunStore, ledger: Ledger, platform: Platform, *, at_once: int) -> None:
+    def __init__(self, store: RunStore, ledger: Ledger, platform: Platform, terms: Terms) -> None:
         self._store = store
         self._ledger = ledger
         self._platform = platform
-        self._at_once = at_once
+        self._at_once = terms.spawning
+        self._project = terms.project
 
     async def spawn(self, run: Row[Any], attempts: Sequence[Row[Any]]) -> Spawned:
         """Spawn attempts, in their order, for some seconds; those of a kind that no node takes wait."""
@@ -146,7 +149,8 @@ class Spawner:
 
         try:
             avoid = await self._avoided(attempt)
-            return await self._platform.spawn(spec_of(run, attempt), avoid=avoid, at=attempt.node, intend=intend)
+            spec = spec_of(run, attempt, self._project)
+            return await self._platform.spawn(spec, avoid=avoid, at=attempt.node, intend=intend)
         except ConfigError as exc:
             await self._ledger.ended(attempt, Ended("failed", "failed", (f"it cannot be begun: {exc}",)), None)
         return None

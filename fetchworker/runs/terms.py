@@ -16,7 +16,7 @@ class Terms:
     ``tick``: between two looks; ``ticks``: how many of them a run has; ``lease``: that a node may be silent;
     ``respawn``: whether lost jobs are begun anew, ``attempts`` times at most; ``spawning``: jobs that are spawned at
     once; ``grace``: that a job has to end; ``keep``: that ended runs are kept, 0 for ever; ``sweep``: between two looks
-    for what other processes have asked for.
+    for what other processes have asked for; ``project``: the name that the nodes know the spiders' project by.
     """
 
     tick: float = 60.0
@@ -28,6 +28,7 @@ class Terms:
     grace: float = 30.0
     keep: float = 2_592_000.0
     sweep: float = 5.0
+    project: str = "fetchworker"
 
     @classmethod
     def of(cls, environment: Environment) -> Self:
@@ -42,4 +43,5 @@ class Terms:
             grace=environment.grace,
             keep=environment.runs_keep,
             sweep=min(5.0, environment.runs_tick),
+            project=environment.jobs_project,
         )

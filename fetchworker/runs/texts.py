@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fetchworker.runs.models import DeliveryView, EventView, JobView, RunView
+    from fetchworker.runs.models import DeliveryView, EventView, JobView, RunView, SessionView
     from fetchworker.runs.schedulemodels import ScheduleView
 
 
@@ -19,6 +19,21 @@ def run_line(run: RunView) -> str:
     return f"{run.run_id}  {run.created_at[:19]}  {run.workspace_id}  {state}  {counts}" + (
         f"  ({causes})" if causes else ""
     )
+
+
+def usage_lines(run: RunView) -> Iterator[str]:
+    """What a run has used, a line for each way."""
+    for way in run.usage.by if run.usage is not None else ():
+        browser = f", {way.browser_ms / 1000:.1f} s in a browser" if way.browser_ms else ""
+        bytes_ = f"{way.bytes_up} bytes up, {way.bytes_down} down"
+        yield f"  {way.site} {way.operation} by {way.provider} ({way.tier}): {way.requests} requests, {bytes_}{browser}"
+
+
+def session_line(one: SessionView) -> str:
+    """A session in a line."""
+    out = f"{one.exit or one.provider}{f' ({one.country})' if one.country else ''}"
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in one.outcomes.items())
+    return f"{one.attempt_id}  {one.site}  {one.session_id}  {out}  {one.requests} requests  {outcomes}".rstrip()
 
 
 def job_lines(run: RunView) -> Iterator[str]:

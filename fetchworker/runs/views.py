@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, select
 
 from fetchworker.db.runtables import scrape_attempts, scrape_jobs
-from fetchworker.runs.models import ENDED, EventView, JobView, RejectView, Row, RunOptions, RunView
+from fetchworker.runs.models import ENDED, EventView, JobView, RejectView, Row, RunOptions, RunView, UsageSums
 from fetchworker.telemetry.redaction import MASK, is_secret_name, redact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Row as Found
+
+    from fetchworker.runs.models import UsageView
 
 _A, _J = scrape_attempts.c, scrape_jobs.c
 #: jobs with what is known of their latest attempts
@@ -24,18 +26,24 @@ JOBS = (
 )
 
 
-def run_view(run: Found[Any], jobs: Sequence[Found[Any]] | None = None) -> RunView:
-    """A run, with its jobs or without."""
+def run_view(
+    run: Found[Any],
+    jobs: Sequence[Found[Any]] | None = None,
+    usage: tuple[UsageView, Mapping[str, UsageSums]] | None = None,
+) -> RunView:
+    """A run, with its jobs and what it has used, all together and by their ids, or without."""
     same = (
         *("run_id", "workspace_id", "conversation_id", "skill_id", "state", "reasons", "exit_causes", "jobs"),
         *("items", "rejects", "generation", "version", "created_at", "started_at", "deadline_at", "ended_at"),
     )
     told = {name: getattr(run, name) for name in same}
     aborting = run.abort_at is not None and run.state not in ENDED
-    return RunView(**told, aborting=aborting, job_list=None if jobs is None else [_job_view(job) for job in jobs])
+    whole, each = usage or (None, {})
+    listed = None if jobs is None else [_job_view(job, each.get(job.job_id) or UsageSums()) for job in jobs]
+    return RunView(**told, aborting=aborting, usage=whole, job_list=listed)
 
 
-def _job_view(job: Found[Any]) -> JobView:
+def _job_view(job: Found[Any], usage: UsageSums) -> JobView:
     same = (
         *("job_id", "number", "actor", "state", "exit_cause", "reasons", "attempt", "node", "exit_code"),
         *("signal", "peak_rss", "items", "rejects", "created_at", "started_at", "ended_at"),
@@ -44,7 +52,7 @@ def _job_view(job: Found[Any]) -> JobView:
         memory_mb=job.memory_mb, timeout_sec=job.timeout_sec, priority=job.priority, node_tags=list(job.tags)
     )
     told = {name: getattr(job, name) for name in same}
-    return JobView(**told, input=without_secrets(job.input), options=options)
+    return JobView(**told, input=without_secrets(job.input), options=options, usage=usage)
 
 
 def without_secrets(value: Any, name: str = "") -> Any:

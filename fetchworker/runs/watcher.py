@@ -200,19 +200,19 @@ class _Turn:
             self.soon = True
             if time.monotonic() - since >= self._terms.lease:
                 unread.pop(attempt.attempt_id, None)
-                await self._lost(attempt, f"it has ended, and its lines cannot be read: {why}")
+                await self._lost(attempt, f"it has ended, and its lines cannot be read: {why}", status)
             return
         unread.pop(attempt.attempt_id, None)
         end = ended_as(status.exit_cause or "failed", status.reasons, attempt.stop_why)
         await self._ledger.ended(attempt, end, status)
         self._over(attempt)
 
-    async def _lost(self, attempt: Row[Any], reason: str) -> None:
+    async def _lost(self, attempt: Row[Any], reason: str, status: JobStatus | None = None) -> None:
         again = self._stop is None and self._terms.respawn
-        if again and await self._ledger.respawned(attempt, reason, self._terms.attempts):
+        if again and await self._ledger.respawned(attempt, reason, self._terms.attempts, status):
             self.soon = True
             return
-        await self._ledger.ended(attempt, Ended("failed", "lost", (reason,)), None)
+        await self._ledger.ended(attempt, Ended("failed", "lost", (reason,)), status)
         self._over(attempt)
 
     def _over(self, attempt: Row[Any]) -> None:
@@ -261,7 +261,7 @@ class _Turn:
                 await self._cancel(attempt)
             return False
         self._parts.told.pop(attempt.attempt_id, None)
-        await self._ledger.cleared([attempt.attempt_id])
+        await self._ledger.cleared(attempt, statuses.get(attempt.attempt_id, _unknown(attempt)))
         return True
 
     # ── attempts that no node has ────────────────────────────────────────────────────────────────────────────────

@@ -160,6 +160,11 @@ class Runtime(IdentitiesOfCrawl):
         spider = crawler.spidercls
         return _open.get(crawler) or cls.open(crawler, site=spider.name, private=not reads_seeds(spider))
 
+    @classmethod
+    def known(cls, crawler: Crawler) -> Runtime | None:
+        """The crawl's runtime; None where nothing has asked for one."""
+        return _open.get(crawler)
+
     def _apply(self, crawler: Crawler, *, kept: Collection[str]) -> None:
         config = self.config
         values: dict[str, Any] = {

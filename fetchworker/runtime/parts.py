@@ -270,11 +270,11 @@ def usage_keeper(
         queued: whether the crawl's requests are in Redis.
     """
     if not queued and environment.redis_url is None:
-        return Keeper(Ledger(), None, count)
+        return Keeper(Ledger(), None, count, site=site)
     from fetchworker.usage._redis import RedisUsage  # noqa: PLC0415  # Redis's library is heavy to import
 
     shelf = RedisUsage(site, secrets.token_hex(6), redis, keep=environment.usage_ttl)
-    return Keeper(Ledger(), shelf, count)
+    return Keeper(Ledger(), shelf, count, site=site)
 
 
 def global_limit(environment: Environment, redis: Callable[[], Awaitable[Client]]) -> Starts | None:

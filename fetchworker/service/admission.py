@@ -55,9 +55,11 @@ class Admission:
     Args:
         places: calls under way at most.
         waiting: calls that may wait for a place; the next one is refused.
+        told: why it is, where it is not for the calls that are under way.
     """
 
-    def __init__(self, places: int, waiting: int) -> None:
+    def __init__(self, places: int, waiting: int, *, told: str = "") -> None:
+        self._told = told
         self._places = places
         self._most = waiting
         self._queue: deque[asyncio.Future[None]] = deque()
@@ -91,7 +93,8 @@ class Admission:
             self.taken += 1
             return
         if len(self._queue) >= self._most:
-            raise overloaded(f"{self.taken} calls are under way and {len(self._queue)} wait: come again later")
+            told = f"{self.taken} calls are under way and {len(self._queue)} wait"
+            raise overloaded(f"{self._told or told}: come again later")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.append(turn)
         try:

@@ -23,6 +23,7 @@ from fetchworker.service.failures import ApiError, failure_of
 from fetchworker.service.models import BrowserRunBody, DocumentBody, FetchBody, MintBody
 from fetchworker.service.queries import check_query
 from fetchworker.service.responses import REF, failure_response
+from fetchworker.service.routes.actions import actions_router
 from fetchworker.service.routes.artifacts import artifacts_router
 from fetchworker.service.routes.browser import browser_router
 from fetchworker.service.routes.deliveries import deliveries_router
@@ -84,8 +85,9 @@ def make_app(service: Service, spiders: Mapping[str, type[SiteSpider]]) -> App:
     app.include_router(browser_router(service), dependencies=strict)
     if not service.stateless:
         app.include_router(pool_router(service), dependencies=strict)
+        app.include_router(actions_router(service), dependencies=strict)
         app.include_router(runs_router(service), dependencies=strict)
-        app.include_router(jobs_router(service))
+        app.include_router(jobs_router(service), dependencies=strict)
         app.include_router(deliveries_router(service), dependencies=strict)
         app.include_router(schedules_router(service), dependencies=strict)
     app.include_router(sites_router(service, spiders))

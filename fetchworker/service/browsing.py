@@ -131,6 +131,11 @@ class BrowserRun:
             await asyncio.shield(self._runner.drop())
         return self._result(page, started)
 
+    @property
+    def actions(self) -> list[ActionOutcome]:
+        """What has become of the actions so far; none before the page is there."""
+        return self._runner.report.actions
+
     def _made(self, seconds: float) -> Request:
         fetch = Fetch(OPERATION, self._body.url)
         config = self._runtime.config

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fetchworker.db.place import Place
     from fetchworker.platforms import Platform
     from fetchworker.runs.service import Runs
+    from fetchworker.runs.store import RunStore
     from fetchworker.service.callers import Callers
 
 logger = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class RunsPart:
         self._place: Place | None = None if self._missing else database(environment)
         self._platform: Platform | None = None
         self._runs: Runs | None = None
+        self._store: RunStore | None = None
         self._opening = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         #: why there are no runs to be had now
@@ -87,9 +89,33 @@ class RunsPart:
             raise StorageAwayError(self.away)
         return await self._open()
 
+    async def store(self) -> RunStore | None:
+        """The database alone, without what watches; None where what it needs is not installed.
+
+        Raises:
+            StorageError: it does not answer, or cannot be used.
+        """
+        if self._missing:
+            return None
+        if self._runs is not None:
+            return self._runs.store
+        if self.away:
+            raise StorageAwayError(self.away)
+        async with self._opening:
+            if self._runs is not None:
+                return self._runs.store
+            if self._store is None:
+                from fetchworker.runs.store import RunStore  # noqa: PLC0415  # SQLAlchemy may be missing
+
+                assert self._place
+                self._store = await RunStore.open(self._place)
+        return self._store
+
     async def close(self) -> None:
         """Stop watching; jobs go on."""
         await end(self._task)
+        if self._store is not None:
+            await within(_CLOSING, self._store.close(), "the database")
         if self._runs is not None:
             await within(_CLOSING, self._runs.close(), "runs")
         if self._platform is not None:

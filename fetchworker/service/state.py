@@ -70,6 +70,9 @@ class Service:
         self.draining = self.ending = False
         self.under_way = 0
         self.admission = Admission(environment.serve_in_flight, environment.serve_waiting)
+        most = environment.serve_listeners
+        told = f"{most} listen to events already, and no more may (FETCHWORKER_SERVE_LISTENERS)"
+        self.listeners = Admission(most, 0, told=told)
         self.locks = SessionLocks()
         self.documents = Documents(environment)
         self.artifacts = Artifacts(environment)
@@ -147,6 +150,7 @@ class Service:
         timeout: float,  # noqa: ASYNC109  # over admission as well
         session: str | None = None,
         redis: bool = False,
+        listening: bool = False,
     ) -> AsyncIterator[dict[str, Any]]:
         """Carry out a call: a place, the session for itself, a deadline over all of it.
 
@@ -159,6 +163,7 @@ class Service:
             timeout: seconds that it may take.
             session: its name, if it has one.
             redis: whether nothing can come of it without Redis.
+            listening: whether it only waits for what others do: its place is none of those of calls.
 
         Raises:
             ApiError: in place of whatever the block ended with.
@@ -172,7 +177,8 @@ class Service:
             try:
                 async with deadline:
                     # it comes back when the answer has been taken: until then that lies in the memory
-                    await state["held"].enter_async_context(self.admission.place())
+                    places = self.listeners if listening else self.admission
+                    await state["held"].enter_async_context(places.place())
                     async with self.locks.held(site, session):
                         if redis and self.link.missed:
                             await self.link.check()

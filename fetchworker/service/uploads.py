@@ -15,6 +15,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from fetchworker.service.failures import ApiError
 from fetchworker.service.models import DocumentBody, DocumentOptions, FetchBody, invalid, read_body
+from fetchworker.spiders.kinds import plain_kinds, text_fault_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -90,6 +91,11 @@ async def _pieces(body: bytes) -> AsyncGenerator[bytes, None]:
 
 
 def _options(values: dict[str, Any]) -> DocumentOptions:
+    for name, value in values.items():
+        info = DocumentOptions.model_fields.get(name)
+        fault = text_fault_of(value, plain_kinds(info.annotation)) if info and isinstance(value, str) else None
+        if fault is not None:
+            raise ApiError("VALIDATION_ERROR", f"{name}: {fault}", fields=[name])
     try:
         return DocumentOptions.model_validate_strings(values)
     except ValidationError as exc:

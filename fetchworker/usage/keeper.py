@@ -11,11 +11,12 @@ import asyncio
 import logging
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fetchworker.errors import RedisUnavailableError
 from fetchworker.tasks import end
-from fetchworker.usage.ledger import OTHERS, Key, Ledger, Used, tiers_of
+from fetchworker.usage.account import Account
+from fetchworker.usage.ledger import NONE, OTHERS, Key, Ledger, Used, tiers_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -61,11 +62,13 @@ class Keeper:
 
     Attributes:
         ledger: where charges are opened.
+        account: what the crawl has cost since its begin; what is handed on is added to it.
 
     Args:
         shelf: where to hand it on; None keeps it in this process (and in the stats).
         count: adds to a stat under ``fetchworker/``.
         interval: seconds between two batches.
+        site: whose crawl it is.
     """
 
     def __init__(
@@ -75,8 +78,10 @@ class Keeper:
         count: Callable[[str, int], None],
         *,
         interval: float = INTERVAL,
+        site: str = NONE,
     ) -> None:
         self.ledger = ledger
+        self.account = Account(site)
         self._shelf = shelf
         self._count = count
         self._interval = interval
@@ -102,6 +107,10 @@ class Keeper:
             for key, used in self._sent.used.items():
                 mine[key.tier] += used.total
         return self._shared + mine
+
+    def told(self) -> dict[str, Any]:
+        """What the crawl has cost so far, as :meth:`Account.told` has it."""
+        return self.account.told(self.ledger.pending())
 
     # ── handing on ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,6 +200,7 @@ class Keeper:
 
     def _tell(self, drained: Mapping[DayKey, Used]) -> None:
         for (_, key), used in drained.items():
+            self.account.add(key, used)
             for name in ("bytes", *(f"bytes/{part}/{self._shown(part, key)}" for part in _DIMENSIONS)):
                 self._count(f"{name}/up", used.up)
                 self._count(f"{name}/down", used.down)

@@ -103,6 +103,17 @@ class Charge:
         return None if used is None else (self._key, used)
 
     @property
+    def key(self) -> Key:
+        """Whose bytes they are, as far as that is known."""
+        return self._key
+
+    @property
+    def used(self) -> Used:
+        """What is not settled yet, as one transfer."""
+        found = self._used or Used()
+        return Used(found.up, found.down, 1 if self._used is not None else 0)
+
+    @property
     def bytes(self) -> int:
         """What is not settled yet, both ways together."""
         return 0 if self._used is None else self._used.total
@@ -163,6 +174,11 @@ class Ledger:
             self.settle(charge)
         used, self._used = self._used, {}
         return used
+
+    def pending(self) -> list[tuple[Key, Used]]:
+        """All that is not handed over yet, of transfers that are over; it stays here."""
+        settled = [(at.key, used) for at, used in self._used.items()]
+        return settled + [(charge.key, charge.used) for charge in self._waiting]
 
     def held(self) -> Counter[str]:
         """Bytes that are not handed over yet, both ways together, by tier."""

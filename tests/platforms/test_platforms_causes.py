@@ -61,7 +61,11 @@ def answers(**counts: int) -> dict[str, int]:
         # refusals
         (Ending(**FAILED, stats=answers(blocked=4, rate_limited=1)), "blocked", "5 of 5 answers"),
         (Ending(**DONE, stats=answers(login_wall=1, not_found=1)), "blocked", "1 of 2 answers"),
-        (Ending(**DONE, stats=answers(not_found=2)), "ok", None),
+        # it was asked for something, and has brought nothing
+        (Ending(**DONE, stats=answers(not_found=2)), "degraded", "no item came: by 2 of 2 answers"),
+        (Ending(**DONE, stats=answers(ok=1, gone=1, private=1)), "degraded", "no item came: by 2 of 3 answers"),
+        (Ending(**DONE, stats={**answers(not_found=2, ok=1), "item_scraped_count": 1}), "ok", None),
+        (Ending(**DONE, stats=answers(ok=1)), "ok", None),
         (Ending(**DONE, stats=answers(ok=1, blocked=1)), "degraded", "1 of 2 answers were refusals (50%)"),
         (Ending(**DONE, stats=answers(ok=2, blocked=1)), "ok", None),
         # less than was hoped for

@@ -89,9 +89,12 @@ async def test_a_killed_supervisor_leaves_nobody_behind(place):
     async with place.open() as platform:
         placement = await platform.spawn(odd("alone", "hangs", {"told": str(told), "deaf": "yes"}))
         pids = [int(pid) for pid in (await there(told)).split()]
-        supervisor = JobFolder(place.jobs / "alone").supervisor()
-        os.kill(supervisor, signal.SIGKILL)
+        folder = JobFolder(place.jobs / "alone")
+        spent = {"site": "odd", "costs": [], "sessions": []}
+        folder.write("spent", spent)
+        os.kill(folder.supervisor(), signal.SIGKILL)
         end = await ended(platform, placement)
+        assert end.spent == spent, "what it had told before"
         assert (end.exit_cause, end.reasons) == ("killed", ("its supervisor was killed, or the machine went down",))
         assert all(gone(pid) for pid in pids)
         # its place is free

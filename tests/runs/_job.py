@@ -1,7 +1,8 @@
 """A job of the tests' own platform: ``_job.py FOLDER SPEC``; what it does stands in the query of its ``url``.
 
 rows=N first=M: so many rows from that one on; half=1: a last line without an end; bad=1: a line that is no JSON;
-wait=NAME: goes on when that file is there; end=CAUSE: how it ends; deaf=1: SIGTERM does not move it.
+spent=N: it has cost N requests; wait=NAME: goes on when that file is there; end=CAUSE: how it ends;
+deaf=1: SIGTERM does not move it.
 """
 
 import contextlib
@@ -41,6 +42,12 @@ write("begun.json", {"pid": os.getpid(), "started": time.time()})
 with contextlib.suppress(BrokenPipeError):  # who began it may have been killed
     os.write(1, b"begun\n")
 os.close(1)
+if told.get("spent"):
+    number = int(told["spent"])
+    sums = {"provider": "evomi", "tier": "residential", "requests": number, "bytes_up": 10, "bytes_down": 1 << 40}
+    session = {"session_id": "ann", "exit": "evomi:gate.example:1", "country": "DE", "exits": 2, "outcomes": {"ok": 1}}
+    costs = [{**sums, "operation": "fetch", "browser_ms": 7}, {**sums, "operation": "warmup", "browser_ms": 0}]
+    write("spent.json", {"site": "fetch", "costs": costs, "sessions": [{**sums, **session}]})
 lines = (folder / "items.jsonl").open("ab", buffering=0)
 first = int(told.get("first", 0))
 for number in range(first, first + int(told.get("rows", 0))):

@@ -26,6 +26,8 @@ class Nodes:
         self.names = names
         #: calls, by their names
         self.calls: list[tuple[Any, ...]] = []
+        #: projects whose spiders were asked for
+        self.projects: set[str] = set()
         #: nodes that take jobs, and whose answers are lost
         self.mute: set[str] = set()
         self._begun: list[subprocess.Popen[bytes]] = []
@@ -71,6 +73,7 @@ class Nodes:
         self, spec: JobSpec, *, avoid: frozenset[str] = frozenset(), at: str | None = None, intend: Any = None
     ) -> Placement:
         self.calls.append(("spawn", spec.job_id, avoid))
+        self.projects.add(spec.project)
         if "never" in spec.options.tags:
             raise ConfigError("no node has the tag never")
         for name in self.names:
@@ -114,11 +117,13 @@ class Nodes:
         ended = _read(folder, "end.json")
         if alive and ended is None:
             return JobStatus(job_id, JobState.RUNNING, started_at=begun["started"], items_bytes=size)
+        spent = _read(folder, "spent.json") or {}
         ended = ended or {"exit_cause": "killed", "reasons": ["SIGKILL"], "ended": 0}
         told = {"exit_cause": ended["exit_cause"], "reasons": tuple(ended["reasons"]), "exit_code": 0}
         return JobStatus(
-            job_id, JobState.ENDED, **told, started_at=begun["started"], items_bytes=size, stats={"item_count": size}
-        )
+            job_id, JobState.ENDED, **told, started_at=begun["started"], items_bytes=size, stats={"item_count": size},
+            spent=spent,
+        )  # fmt: skip
 
     async def items(self, node: str, job_id: str, *, offset: int, limit: int) -> Chunk:
         return self._chunk(node, job_id, "items.jsonl", offset, limit)

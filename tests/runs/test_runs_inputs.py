@@ -34,6 +34,7 @@ def test_operation_parameters_addresses_and_seeds_name_calls():
         wanted(
             GOOD,
             ("instagram", {"operation": "posts", "user": "ann", "limit": 20}),
+            ("instagram", {"operation": "posts", "user": "ann", "limit": "20", "priority": 1}),
             ("fetch", "https://site.example/a"),
             ("linktree", {"seeds": ["https://linktr.ee/ann", {"user": "bob"}]}),
         )
@@ -41,6 +42,7 @@ def test_operation_parameters_addresses_and_seeds_name_calls():
     assert [(draft.actor, dict(draft.arguments)) for draft in drafts] == [
         ("linktree", {"user": "ann"}),
         ("instagram", {"operation": "posts", "user": "ann", "limit": "20"}),
+        ("instagram", {"operation": "posts", "user": "ann", "limit": "20", "priority": "1"}),
         ("fetch", {"url": "https://site.example/a"}),
         ("linktree", {"url": "https://linktr.ee/ann"}),
         ("linktree", {"user": "bob"}),
@@ -68,6 +70,16 @@ WRONG = [
     (("linktree", {"seeds": [{"user": "ann"}, {"usr": "x"}]}), "runs[2].input.seeds[1].usr", "usr"),
     (("linktree", {"seeds": [7]}), "runs[2].input.seeds[0]", "object of arguments"),
     (("linktree", {"seeds": []}), "runs[2].input.seeds", "seeds"),
+    # JSON's own types
+    (("linktree", {"user": 55555}), "runs[2].input.user", "text is expected, not int"),
+    (("linktree", {"user": True}), "runs[2].input.user", "text is expected, not true or false"),
+    (("linktree", {"seeds": [{"user": "ann"}, {"user": 55555}]}), "runs[2].input.seeds[1].user", "text is expected"),
+    (("instagram", {"operation": "posts", "user": "ann", "limit": 5.0}), "runs[2].input.limit", "not float"),
+    (("instagram", {"operation": "posts", "user": "ann", "limit": "5.0"}), "runs[2].input.limit", "int is"),
+    (("instagram", {"operation": "posts", "user": "ann", "limit": " 5"}), "runs[2].input.limit", "int is"),
+    (("instagram", {"operation": "posts", "user": "ann", "limit": "1_0"}), "runs[2].input.limit", "int is"),
+    (("linktree", {"user": "ann", "session": 5}), "runs[2].input.session", "text is expected"),
+    (("linktree", {"user": "ann", "priority": True}), "runs[2].input.priority", "whole number"),
 ]
 
 

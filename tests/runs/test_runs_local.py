@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
+from sqlalchemy import select
 
+from fetchworker.db.runtables import scrape_attempts
 from fetchworker.jobs.processes import kill, marked
 from fetchworker.jobs.store import Launch
 from fetchworker.platforms.local import LocalPlatform
@@ -53,6 +55,11 @@ async def test_crawls_bring_their_items_home_though_the_control_is_started_anew(
         assert {(row.workspace_id, row.conversation_id, row.skill_id) for row in found} == {("w1", "c1", "s1")}
         assert [job.attempt for job in run.job_list] == [1, 1]
         assert run.job_list[0].exit_cause == "ok", run.reasons
+        stats = [row.stats for row in await runs.store.read(select(scrape_attempts.c.stats))]
+        assert run.usage.bytes_down == sum(found["fetchworker/bytes/down"] for found in stats) > 0
+        assert {(way.site, way.operation) for way in run.usage.by} >= {("instagram", "profile"), ("fetch", "fetch")}
+        assert run.usage.requests == sum(job.usage.requests for job in run.job_list) > 1
+        assert all(job.usage.requests for job in run.job_list)
         assert b"".join([line async for line in runs.stream(run.run_id)]).count(b"\n") == len(lines)
         assert b"Spider closed" in (await runs.log(run.run_id, job=0)).data
 

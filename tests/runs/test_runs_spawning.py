@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import MethodType
 
+import pytest
+
 from fetchworker.platforms import JobState, JobStatus
 from fetchworker.runs import spawner
 from fetchworker.runs.models import RunRequest
@@ -156,3 +158,10 @@ async def test_a_node_that_knows_nothing_of_a_job_has_it_again_before_the_lease(
         nodes.go("go")
         run = await ended(runs, run.run_id)
         assert (run.state, run.job_list[0].attempt, len(nodes.spawned())) == ("succeeded", 1, 1)
+
+
+@pytest.mark.parametrize(("told", "asked"), [({}, "fetchworker"), ({"jobs_project": "shop-2"}, "shop-2")])
+async def test_nodes_are_asked_for_the_spiders_of_the_project_that_is_configured(sqlite_url, nodes, told, asked):
+    async with opened(sqlite_url, nodes, **told) as runs:
+        await ended(runs, (await runs.start(ask("rows=1", "rows=1"))).run_id)
+    assert nodes.projects == {asked}

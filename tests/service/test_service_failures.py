@@ -227,6 +227,7 @@ def test_validation_errors_name_the_field(service, body, field):
         ("user=nasa&timeout=1e400", "timeout"),
         ("user=nasa&limit=1_0", "limit"),
         ("user=nasa&limit=5.0", "limit"),
+        ("user=nasa&limit=05", "limit"),
         ("", "user"),
         ("", "id"),
     ],
@@ -241,7 +242,8 @@ def test_arguments_of_routes_are_named_too(service, query, field):
     ("field", "value"),
     [
         ("timeout", "5"), ("timeout", True), ("timeout", []), ("limit", 5.0), ("limit", "5"), ("limit", True),
-        ("session", "ada"), ("operation", "product"), ("session_id", 5), ("render", 1),
+        ("product", 1729382256910270123), ("region", True), ("session", "ada"), ("operation", "product"),
+        ("session_id", 5), ("render", 1),
     ],
 )  # fmt: skip
 def test_arguments_of_routes_by_post_are_strict(service, field, value):
@@ -267,6 +269,37 @@ def test_what_a_route_does_not_know_is_told(service, method, path, names):
         response = client.request(method, path)
     assert failure(response) == (400, "VALIDATION_ERROR")
     assert response.json()["context"]["fields"] == names
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=1.0", "limit=%2B5", "limit=%205", "limit=5%20", "limit=1e3", "limit=1_0", "limit=05", "limit=%EF%BC%95",
+     "limit=", "limit=1&limit=2", "limit=1&limit=1", "limit=true"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    ["/artifacts", "/browser/actions", "/runs", "/webhooks/deliveries", "/runs/0123456789abcdef01234567/items"],
+)
+def test_numbers_of_queries_are_written_as_in_json_and_once(service, path, query):
+    response = service.get(f"{path}?{query}")
+    assert failure(response) == (400, "VALIDATION_ERROR")
+    assert response.json()["context"]["fields"] == ["limit"]
+
+
+@pytest.mark.parametrize("query", ["workspace=a&workspace=b", "state=running&state=running"])
+def test_a_parameter_stands_once(service, query):
+    response = service.get(f"/runs?{query}")
+    assert failure(response) == (400, "VALIDATION_ERROR")
+    assert response.json()["context"]["fields"] == [query.partition("=")[0]]
+
+
+@pytest.mark.parametrize("enabled", ["yes", 1, "true"])
+def test_a_schedule_is_strict(service, enabled):
+    run = {"workspaceId": "w", "runs": [{"actor": "linktree", "input": {"user": "ann"}}]}
+    with service.client() as client:
+        response = client.post("/schedules", json={"name": "n", "cron": "0 2 * * *", "enabled": enabled, "run": run})
+    assert failure(response) == (400, "VALIDATION_ERROR")
+    assert response.json()["context"]["fields"] == ["enabled"]
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400", "-1e400", "1" * 5000])

@@ -108,6 +108,23 @@ def test_rows_are_had_in_pages_in_lines_and_across_runs(done, api):
     assert api("GET", "/items", params={"skill": "other"}).json()["rows"] == []
 
 
+def test_usage_and_sessions_are_told_of_a_run_and_its_jobs(done, api, running):
+    run = api("GET", f"/runs/{done['runId']}").json()
+    assert run["usage"]["requests"] == sum(job["usage"]["requests"] for job in run["jobList"]) > 0
+    assert {"site": "instagram", "provider": "direct", "tier": "-"}.items() <= run["usage"]["by"][-1].items()
+    assert api("GET", "/runs").json()["runs"][0]["usage"] is None
+    told = running.project.scrapy("runs", "show", done["runId"]).stdout
+    assert f"by direct (-): {run['usage']['by'][-1]['requests']} requests" in told
+    named = api("POST", "/runs", json=asked(("instagram", {"user": "nasa", "session": "ada"}))).json()["runId"]
+    ended(api, named)
+    [session] = api("GET", f"/runs/{named}/sessions").json()["sessions"]
+    assert (session["site"], session["sessionId"], session["exit"]) == ("instagram", "ada", None)
+    assert session["requests"] == sum(session["outcomes"].values()) > 0
+    assert failure(api("GET", f"/runs/{named}/sessions", "bob")) == (404, "NOT_FOUND")
+    listed = running.project.scrapy("runs", "sessions", named, "--json").stdout
+    assert json.loads(listed) == session
+
+
 def test_events_are_had_in_pages_and_as_they_come(done, api, running):
     path = f"/runs/{done['runId']}/events"
     events = api("GET", path, params={"limit": 1000}).json()["events"]

@@ -32,8 +32,8 @@ def documented(demo, tmp_path_factory):
 
 
 def test_there_are_examples_of_all_that_it_does():
-    for part in ("/runs ", "/items?workspace", "/rejects", "/log?", "event-stream", "x-ndjson", "/abort", "/resume",
-                 "/schedules", "DELETE", "/deliveries?state", "/replay"):  # fmt: skip
+    for part in ("/runs ", "/items?workspace", "/rejects", "/sessions", "/log?", "event-stream", "x-ndjson", "/abort",
+                 "/resume", "/schedules", "DELETE", "/deliveries?state", "/replay"):  # fmt: skip
         assert any(part in f"{command} " for command in COMMANDS), part
 
 

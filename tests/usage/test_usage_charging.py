@@ -14,7 +14,7 @@ from fetchworker.download.wire import Wire
 from fetchworker.errors import ProxyAuthError, ProxyFailedError
 from fetchworker.proxies import parse_proxies
 from fetchworker.sessions import Session
-from fetchworker.usage import Ledger
+from fetchworker.usage import Keeper, Ledger
 
 URL = "https://site.example/"
 CALL = {"operation": "profile", "params": {}}
@@ -66,15 +66,24 @@ def test_ends(error, outcome):
     ],
 )
 def test_proxies_and_sessions(proxy, told):
-    ledger = Ledger()
+    usage = Keeper(Ledger(), None, lambda *_: None, site="site")
     found = parse_proxies([proxy], source="test")[0] if proxy else None
-    charge = open_charge(ledger, "site", Request(URL, meta={"fw_session": "ann"}), found)
+    charge = open_charge(usage, "site", Request(URL, meta={"fw_session": "ann"}), found)
     session = Session.fresh("ann", "site", profile="chrome", proxy_id=None, now=0, stored=True)
     wire = Wire(session=session, client=None, charge=charge)
     charge.add(1, 2)
     charge.end("unjudged")
     wire.judge("blocked")
     wire.judge("ok")
-    ((at, used),) = ledger.drain().items()
+    account = usage.told()
+    ((at, used),) = usage.ledger.drain().items()
     assert (at.key.provider, at.key.tier) == told
     assert (at.key.session, at.key.outcome, used.total) == ("ann", "blocked", 3)
+    sums = {"provider": told[0], "tier": told[1], "requests": 1, "bytes_up": 1, "bytes_down": 2}
+    out = {"exit": f"{told[0]}:proxy.example:1" if proxy else None, "country": None, "exits": 1 if proxy else 0}
+    assert account == {
+        "site": "site",
+        "costs": [{**sums, "operation": "-", "browser_ms": 0}],
+        "sessions": [{**sums, **out, "session_id": "ann", "outcomes": {"blocked": 1}}],
+    }
+    assert "secret" not in str(account)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -15,9 +17,12 @@ from fetchworker.service.callsessions import check_name
 from fetchworker.service.failures import ApiError
 from fetchworker.service.models import BrowserRunBody, read_body
 from fetchworker.service.responses import failures, json_response, takes
+from fetchworker.service.routes.actions import recorded
 from fetchworker.service.state import caller_of
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from fetchworker.service.state import Service
 
 
@@ -93,4 +98,20 @@ async def _run(service: Service, request: Request, body: BrowserRunBody) -> Any:
             served, body, service.artifacts.store(), call_id=request.scope["state"]["request_id"],
             workspace=service.workspace_of(request), caller=caller_of(request),
         )  # fmt: skip
-        return await made.run(engine, timeout=timeout, last=last)
+        return await _recorded(service, request, body, made, made.run(engine, timeout=timeout, last=last))
+
+
+async def _recorded(
+    service: Service, request: Request, body: BrowserRunBody, made: BrowserRun, run: Coroutine[Any, Any, Any]
+) -> Any:
+    """Carry it out, and store what was done, however it ended; what cannot be stored is told."""
+    begun = time.time()
+    try:
+        result = await run
+    except BaseException:
+        await asyncio.shield(recorded(service, request, body, made.actions, begun=begun))
+        raise
+    problem = await asyncio.shield(recorded(service, request, body, made.actions, begun=begun))
+    if problem is not None:
+        result["problems"].append(problem)
+    return result

@@ -57,7 +57,8 @@ async def _events(service: Service, request: Request, run_id: str, after: int) -
     assert service.runs
     own = service.workspace_of(request)
     mine = None if own is None else [own]
-    async with service.call(request, site=DEFAULT, operation="run_events", timeout=_LONGEST + 60):
+    call = service.call(request, site=DEFAULT, operation="run_events", timeout=_LONGEST + 60, listening=True)
+    async with call:
         runs = await service.runs.get()
         await runs.get(run_id, workspaces=mine)
         yield b": these are the events of the run\n\n"

@@ -10,7 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
-from fetchworker.runs.models import EventPage, RejectView, Row, RowPage, RunPage, RunRequest, RunView, State, place_of
+from fetchworker.runs.models import (
+    EventPage,
+    RejectView,
+    Row,
+    RowPage,
+    RunPage,
+    RunRequest,
+    RunView,
+    SessionView,
+    State,
+    place_of,
+)
 from fetchworker.service.failures import ApiError
 from fetchworker.service.idempotency import key_of
 from fetchworker.service.responses import JSON, Lines, failures, takes
@@ -52,6 +63,14 @@ class RejectsView(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     rejects: list[RejectView]
+
+
+class SessionsView(BaseModel):
+    """Stored sessions that a run has used."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sessions: list[SessionView]
 
 
 def told(view: BaseModel, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -194,6 +213,19 @@ def _looking(router: APIRouter, service: Service) -> None:
         ends = chunk.offset + len(chunk.data)
         headers = {"x-offset": str(chunk.offset), "x-next-offset": str(ends), "x-size": str(chunk.size)}
         return Response(chunk.data, headers=headers | {"x-content-type-options": "nosniff"}, media_type="text/plain")
+
+    @router.get(
+        "/runs/{run_id}/sessions",
+        summary="The stored sessions that a run has used",
+        operation_id="run_sessions",
+        response_model=SessionsView,
+        responses=failures(),
+    )
+    async def sessions(request: Request, run_id: RunId, limit: Limit = 1000) -> Response:
+        """Names, ways out and counts of those of its ended attempts."""
+        async with runs_of(service, request, "run_sessions") as runs:
+            found = await runs.sessions(run_id, workspaces=seen(service, request), limit=limit)
+        return told(SessionsView(sessions=list(found)))
 
     @router.get(
         "/runs/{run_id}/rejects",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import aclosing
-from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args
 
 import orjson
 from fastapi import APIRouter, Request
@@ -22,6 +20,7 @@ from fetchworker.service.responses import INCOMPLETE, Lines, failures, json_resp
 from fetchworker.service.siteschema import described, item_schema
 from fetchworker.service.state import caller_of
 from fetchworker.sessions import check_session_id
+from fetchworker.spiders.kinds import fault_of, kinds_of, text_fault_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -34,10 +33,7 @@ if TYPE_CHECKING:
 NDJSON = "application/x-ndjson"
 #: parameters that are the service's own, beside those of the operation
 OWN = ("session_id", "lease", "timeout", "render")
-_SCALARS: set[type] = {bool, int, float}
-_OWN_KINDS: dict[str, set[type]] = {"timeout": {int, float}}
-_WHOLE = re.compile(r"-?[0-9]{1,4000}")
-_NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?")
+_OWN_KINDS = {"timeout": frozenset({int, float})}
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -105,19 +101,15 @@ async def _given(request: Request, operation: Operation) -> dict[str, Any]:
     return values
 
 
-def _read(name: str, value: str, kinds: set[type]) -> Any:
+def _read(name: str, value: str, kinds: frozenset[Any]) -> Any:
     """A value of a query, whose numbers and booleans are written as in JSON."""
-    if kinds == {bool}:
-        if value not in _BOOLEANS:
-            raise ApiError("VALIDATION_ERROR", f"{name}: true or false is expected", fields=[name])
-        return _BOOLEANS[value]
-    if kinds and kinds <= {int, float} and not (_WHOLE if kinds == {int} else _NUMBER).fullmatch(value):
-        raise ApiError("VALIDATION_ERROR", f"{name}: {_called(kinds)} is expected", fields=[name])
-    return value
+    _check(name, text_fault_of(value, kinds))
+    return _BOOLEANS[value] if kinds == {bool} else value
 
 
-def _called(kinds: set[type]) -> str:
-    return " or ".join(sorted(kind.__name__ for kind in kinds))
+def _check(name: str, fault: str | None) -> None:
+    if fault is not None:
+        raise ApiError("VALIDATION_ERROR", f"{name}: {fault}", fields=[name])
 
 
 def _from_body(body: bytes, operation: Operation) -> dict[str, Any]:
@@ -128,28 +120,14 @@ def _from_body(body: bytes, operation: Operation) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ApiError("VALIDATION_ERROR", "the body has to be a JSON object")
     for name, value in values.items():
-        kinds = _kinds(operation, name)
-        if kinds and kinds <= _SCALARS and isinstance(value, str | bool | float) and type(value) not in kinds:
-            message = f"{name}: {_called(kinds)} is expected, not {type(value).__name__}"
-            raise ApiError("VALIDATION_ERROR", message, fields=[name])
+        if value is not None:
+            _check(name, fault_of(value, _kinds(operation, name)))
     return values
 
 
-def _kinds(operation: Operation, name: str) -> set[type]:
+def _kinds(operation: Operation, name: str) -> frozenset[Any]:
     """The plain types that a field takes, of the service's own too."""
-    if name in _OWN_KINDS:
-        return _OWN_KINDS[name]
-    info = operation.params.model_fields.get(name)
-    return _plain(info.annotation) - {NoneType} if info is not None else set()
-
-
-def _plain(annotation: Any) -> set[Any]:
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return _plain(get_args(annotation)[0])
-    if origin is Union or type(annotation).__name__ == "UnionType":
-        return {kind for one in get_args(annotation) for kind in _plain(one)}
-    return {origin or annotation}
+    return _OWN_KINDS.get(name) or kinds_of(operation, name)
 
 
 # ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
