@@ -74,7 +74,6 @@ class Engine:
         self, place: Place, store: RunStore, platform: Platform, terms: Terms, *, clocks: Sequence[Clock] = ()
     ) -> None:
         self._place = place
-        self._clocks = clocks
         self._clockwork: list[asyncio.Task[None]] = []
         self._store = store
         self._terms = terms
@@ -82,6 +81,7 @@ class Engine:
         spawner = Spawner(store, ledger, platform, at_once=terms.spawning)
         self._watcher = Watcher(Parts(ledger, platform, spawner, Ingest(store, platform), terms))
         self._cleaner = Cleaner(store, platform, terms)
+        self._clocks = (*clocks, self._cleaner)
         self._lead = leadership(place, store.engine)
         self._workflows: Workflows | None = None
         self._task: asyncio.Task[None] | None = None
@@ -201,10 +201,8 @@ class Engine:
                 await asyncio.sleep(min(_CLOCK, self._terms.sweep))
 
     async def _turn(self) -> None:
-        if not await self._leading():
-            return
-        await self._sweep()
-        await self._cleaner.turn()
+        if await self._leading():
+            await self._sweep()
 
     async def _leading(self) -> bool:
         """Whether we watch; begins to where nobody else does, and stops where somebody does."""
