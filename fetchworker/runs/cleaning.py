@@ -142,9 +142,7 @@ class Cleaner:
         return rows[0] if rows else None
 
     async def _forget(self, run_id: str, away: set[str]) -> list[str]:
-        """Have nodes delete the files of a run's jobs; the ids of those that stay. Nodes that do not answer are added
-        to ``away``, and nobody asks them again.
-        """
+        """Have nodes delete the files of a run's jobs; the ids of those that stay, as on nodes that are ``away``."""
         query = select(_A.attempt_id, _A.node).where(_A.run_id == run_id, _A.node.is_not(None))
         attempts = await self._store.read(query.order_by(_A.attempt_id))
         return [

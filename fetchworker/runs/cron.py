@@ -26,8 +26,8 @@ _FIELDS = 5
 LATE = 60.0
 #: missed times that are made up for, the latest of them
 MOST = 100
-#: times that are looked through for those that were missed
-_LOOKED = 100_000
+#: times by which it is gone back further than that: some are shown twice by the clock, and come once
+_SPARE = 200
 
 
 class Plan(NamedTuple):
@@ -56,28 +56,41 @@ def check(cron: str, timezone: str) -> None:
 
 def following(cron: str, timezone: str, after: datetime) -> datetime | None:
     """The first time after another one, in UTC; None when there is none."""
-    times = croniter(cron, after.astimezone(ZoneInfo(timezone)))
+    zone = ZoneInfo(timezone)
+    times = croniter(cron, after.astimezone(zone))
     minute, hour = cron.split()[:2]
     fixed = "*" not in minute + hour
     try:
-        found: datetime = times.get_next(datetime)
-        while fixed and found.fold:
-            found = times.get_next(datetime)
+        found: datetime = times.get_next(datetime).astimezone(UTC)
+        while fixed and found.astimezone(zone).fold:
+            found = times.get_next(datetime).astimezone(UTC)
     except CroniterError:
         return None
-    return found.astimezone(UTC)
+    return found
 
 
 def passed(cron: str, timezone: str, first: datetime, now: datetime) -> tuple[list[datetime], datetime | None]:
-    """The times from ``first`` until now, the latest of them, and the one after now."""
+    """The times from ``first`` until now, the latest :data:`MOST` and one of them, and the one after now."""
     found: list[datetime] = []
-    time: datetime | None = first
-    for _ in range(_LOOKED):
-        if time is None or time > now:
-            return found, time
-        found = [*found[-MOST:], time]
+    time = _long_before(cron, timezone, first, now)
+    while time is not None and time <= now:
+        found.append(time)
         time = following(cron, timezone, time)
-    return found, following(cron, timezone, now)
+    return found[-MOST - 1 :], time
+
+
+def _long_before(cron: str, timezone: str, first: datetime, now: datetime) -> datetime | None:
+    """The time to begin at, with enough of them between it and now: ``first``, where there are not."""
+    times = croniter(cron, now.astimezone(ZoneInfo(timezone)))
+    time = now
+    try:
+        for _ in range(MOST + _SPARE):
+            time = times.get_prev(datetime).astimezone(UTC)
+            if time <= first:
+                return first
+    except CroniterError:
+        return first
+    return following(cron, timezone, time)
 
 
 def plan(

@@ -17,7 +17,7 @@ from fetchworker.runs.models import RunRequest
 from fetchworker.runs.store import at
 from fetchworker.runs.terms import Terms
 
-from .conftest import ask, ended, opened, until
+from .conftest import ask, ended, opened
 
 KEEP = Terms(keep=3600)
 
