@@ -263,7 +263,7 @@ class ScrapydPlatform:
         answer = await self._ask(node, method, path, **sent)
         try:
             told = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             told = None
         if not isinstance(told, dict):  # a gateway's word says nothing of what the node behind it has done
             raise _LostAnswerError(f"node {node}: HTTP {answer.status_code}, no node of ours at {path}")

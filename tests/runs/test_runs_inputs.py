@@ -153,3 +153,12 @@ def test_options_are_numbers(name, value):
         RunRequest.model_validate({"workspaceId": "w", "runs": [job]})
     job["options"] = {name: 512}
     assert RunRequest.model_validate({"workspaceId": "w", "runs": [job]})
+
+
+def test_an_input_that_is_nested_too_deep_is_refused():
+    deep: object = 1
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(ArgumentError, match="more than 200 objects and lists lie in each other") as caught:
+        actors().drafts(wanted(GOOD, ("fetch", {"url": "https://site.example/", "headers": deep})))
+    assert caught.value.context["fields"] == ["runs[1].input"]
