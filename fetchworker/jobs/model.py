@@ -63,7 +63,8 @@ class JobStatus:
 
     ``exit_cause`` is one of ok, degraded, blocked, failed, oom, killed, timed_out, no_egress, storage_error, aborted
     and is set when the state is ``ended``; ``reasons`` say why in words. ``items_bytes`` is the size of its durable
-    JSON lines now; ``stats`` are Scrapy's at its end, of types JSON has.
+    JSON lines now; ``stats`` are Scrapy's at its end, of types JSON has. ``interrupted``: it was killed since its
+    supervisor was ended, or the machine went down, and not for anything that it did.
     """
 
     job_id: str
@@ -76,6 +77,7 @@ class JobStatus:
     ended_at: float | None = None
     peak_rss: int | None = None
     items_bytes: int = 0
+    interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 

@@ -330,7 +330,7 @@ class JobStore:
         end = {"exit_cause": cause, "reasons": [reason], "started_at": began.get("started_at"), "ended_at": time.time()}
         with folder.locked() as free:
             if free and not folder.has("end"):
-                folder.write("end", {**end, "stats": told.get("stats", {})})
+                folder.write("end", {**end, "interrupted": cause == "killed", "stats": told.get("stats", {})})
         self._seen(folder.path.name)
 
     def _seen(self, job_id: str) -> None:

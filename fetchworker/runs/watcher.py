@@ -203,17 +203,24 @@ class _Turn:
                 await self._lost(attempt, f"it has ended, and its lines cannot be read: {why}")
             return
         unread.pop(attempt.attempt_id, None)
+        if status.interrupted and await self._anew(attempt, "; ".join(status.reasons), "killed"):
+            return
         end = ended_as(status.exit_cause or "failed", status.reasons, attempt.stop_why)
         await self._ledger.ended(attempt, end, status)
         self._over(attempt)
 
     async def _lost(self, attempt: Row[Any], reason: str) -> None:
+        if not await self._anew(attempt, reason, "lost"):
+            await self._ledger.ended(attempt, Ended("failed", "lost", (reason,)), None)
+            self._over(attempt)
+
+    async def _anew(self, attempt: Row[Any], reason: str, cause: str) -> bool:
+        """Have a job begun anew that did not end by itself, as long as it may be; whether it is."""
         again = self._stop is None and self._terms.respawn
-        if again and await self._ledger.respawned(attempt, reason, self._terms.attempts):
-            self.soon = True
-            return
-        await self._ledger.ended(attempt, Ended("failed", "lost", (reason,)), None)
-        self._over(attempt)
+        if not again or not await self._ledger.respawned(attempt, reason, self._terms.attempts, cause):
+            return False
+        self.soon = True
+        return True
 
     def _over(self, attempt: Row[Any]) -> None:
         self._parts.told.pop(attempt.attempt_id, None)
