@@ -26,7 +26,7 @@ from fetchworker.runs.models import ENDED
 from fetchworker.runs.store import at, posix
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -55,9 +55,13 @@ class Cleaner:
         store: the database.
         platform: where jobs ran.
         terms: how long runs are kept, and how long a job has to end.
+        unwatch: forgets that a run was watched.
     """
 
-    def __init__(self, store: RunStore, platform: Platform, terms: Terms) -> None:
+    def __init__(
+        self, store: RunStore, platform: Platform, terms: Terms, unwatch: Callable[[str], Awaitable[None]] | None = None
+    ) -> None:
+        self._unwatch = unwatch
         self._store = store
         self._platform = platform
         self._terms = terms
@@ -127,6 +131,8 @@ class Cleaner:
                 continue
             if left:
                 logger.warning("run %s: files of %d jobs stay on their nodes: %s …", run.run_id, len(left), left[0])
+            if self._unwatch is not None:
+                await self._unwatch(run.run_id)
             await self._store.write(partial(_delete, run_id=run.run_id))
             logger.info("run %s, which ended before %s, is deleted", run.run_id, limit)
             deleted += 1

@@ -7,6 +7,7 @@ import time
 from types import MethodType
 
 import pytest
+from dbos import DBOS
 from sqlalchemy import select, update
 
 from fetchworker.db.runtables import scrape_attempts, scrape_runs
@@ -17,7 +18,7 @@ from fetchworker.runs.models import RunRequest
 from fetchworker.runs.store import at
 from fetchworker.runs.terms import Terms
 
-from .conftest import ask, ended, opened
+from .conftest import ask, ended, opened, until
 
 KEEP = Terms(keep=3600)
 
@@ -161,3 +162,18 @@ async def test_the_lost_attempts_of_a_dead_node_stand_in_no_others_way(sqlite_ur
         await Cleaner(runs.store, nodes, KEEP).turn()
         cleared = select(scrape_attempts.c.run_id).where(scrape_attempts.c.cleared.is_(True))
         assert [row.run_id for row in await runs.store.read(cleared)] == [there] * 150
+
+
+async def test_nothing_is_kept_of_the_workflows_of_a_run_that_is_deleted(url, nodes):
+    async with opened(url, nodes) as runs:
+        run_id = await ended_ago(runs, on("n1", "rows=1"), 3601)
+        other = (await ended(runs, (await runs.start(on("n1", "rows=1"))).run_id)).run_id
+        cleaner = runs._engine._cleaner
+        cleaner._terms, cleaner._next = KEEP, 0.0
+        await until(lambda: _is_gone(runs, run_id))
+        kept = await runs._engine._workflows._ask(DBOS.list_workflows_async())
+        assert {one.workflow_id.partition(":")[0] for one in kept} == {other}
+
+
+async def _is_gone(runs, run_id: str) -> bool:
+    return run_id not in await left(runs)
