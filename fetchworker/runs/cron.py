@@ -7,6 +7,7 @@ half hour does so all through.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from zoneinfo import ZoneInfo
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
 
 Overlap = Literal["skip", "queue", "allow"]
 Misfire = Literal["skip", "once", "all"]
-_FIELDS = 5
+#: what stands in an expression, and what each may be
+_FIELDS = {
+    "minute": "0 to 59, or *, lists, ranges and steps of them",
+    "hour": "0 to 23, or *, lists, ranges and steps of them",
+    "day of month": "1 to 31, or *, lists, ranges and steps of them",
+    "month": "1 to 12 or jan to dec, or *, lists, ranges and steps of them",
+    "day of week": "0 to 7 or sun to sat, or *, lists, ranges and steps of them",
+}
+_RANDOM = re.compile(r"(?<![a-z])[rh](?![a-z])", re.IGNORECASE)
 #: seconds that a start may come late and not be missed
 LATE = 60.0
 #: missed times that are made up for, the latest of them
@@ -47,9 +56,18 @@ def check(cron: str, timezone: str) -> None:
         ZoneInfo(timezone)
     except (OSError, ValueError, LookupError):
         raise ArgumentError(f"timezone: {timezone!r} is none, such as Europe/Berlin", fields=["timezone"]) from None
-    if len(cron.split()) != _FIELDS or not croniter.is_valid(cron):
-        told = f"cron: {cron!r} is not five fields: minute, hour, day of month, month, day of week"
+    parts = cron.split()
+    if len(parts) != len(_FIELDS):
+        told = f"cron: {cron!r} is not five fields: {', '.join(_FIELDS)}"
         raise ArgumentError(told, fields=["cron"])
+    for place, (part, (name, may)) in enumerate(zip(parts, _FIELDS.items(), strict=True)):
+        alone = ["*"] * len(_FIELDS)
+        alone[place] = part
+        # R and H are croniter's: a time that nobody has said
+        if _RANDOM.search(part) or not croniter.is_valid(" ".join(alone)):
+            raise ArgumentError(f"cron: {part!r} is no {name}: {may}", fields=["cron"])
+    if not croniter.is_valid(cron):
+        raise ArgumentError(f"cron: {cron!r} cannot be read", fields=["cron"])
     if following(cron, timezone, datetime.now(UTC)) is None:
         raise ArgumentError(f"cron: {cron!r} never comes", fields=["cron"])
 

@@ -30,7 +30,7 @@ class ScheduleRequest(_Json):
     timezone: Word = "UTC"
     overlap: Annotated[str, Field(pattern="^(skip|queue|allow)$")] = "skip"
     misfire: Annotated[str, Field(pattern="^(skip|once|all)$")] = "once"
-    enabled: bool = True
+    enabled: Annotated[bool, Field(strict=True)] = True
     run: RunRequest
 
 

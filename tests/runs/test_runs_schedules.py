@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings, strategies
+from pydantic import ValidationError
 from sqlalchemy import select, update
 
 from fetchworker.db.runtables import scrape_runs
@@ -56,6 +58,33 @@ def test_what_never_comes_is_refused(expression, zone, field):
     with pytest.raises(ArgumentError) as caught:
         cron.check(expression, zone)
     assert caught.value.context["fields"] == [field]
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("60 * * * *", "'60' is no minute: 0 to 59"),
+        ("0 24 * * *", "'24' is no hour: 0 to 23"),
+        ("0 0 * 13 *", "'13' is no month"),
+        ("R 3 * * *", "'R' is no minute"),
+        ("0 r(1-5) * * *", "is no hour"),
+        ("H/5 * * * *", "is no minute"),
+        ("0 3 * * * *", "is not five fields"),
+    ],
+)
+def test_a_wrong_field_is_named(expression, told):
+    with pytest.raises(ArgumentError, match=re.escape(told)):
+        cron.check(expression, "UTC")
+
+
+def test_names_of_months_and_days_are_good():
+    cron.check("0 3 * mar-apr,oct fri,thu", "UTC")
+
+
+@pytest.mark.parametrize("enabled", ["yes", 1, "false"])
+def test_enabled_is_a_boolean(enabled):
+    with pytest.raises(ValidationError):
+        wanted(enabled=enabled)
 
 
 NOON = utc("2026-05-04 12:00")
