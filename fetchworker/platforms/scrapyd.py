@@ -32,7 +32,7 @@ BRIEF = 2.0
 #: job ids of one call
 IDS_MAX = 10_000
 _NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9._:-]{0,63}\Z")
-_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)\Z")
+_RANGE = re.compile(r"bytes (?:(\d{1,18})-\d{1,18}|\*)/(\d{1,18})\Z")
 _OK, _PARTIAL, _WRONG, _UNAUTHORIZED, _NOT_FOUND, _BEYOND = 200, 206, 400, 401, 404, 416
 
 

@@ -46,6 +46,8 @@ _SCOPES |= dict.fromkeys(("runs", "items", "schedules", "webhooks", "jobs"), "ru
 _SIGNED = re.compile(r"/jobs/[^/]+/complete")
 
 #: the one path that takes files, and the bytes that a form may have beside its file
+#: digits of a number of bytes; Python reads no thousands of them
+_DIGITS = 18
 _FILES, _FORM = "/documents", 16 * 1024
 _MULTIPART = b"multipart/form-data"
 #: bytes a second that a body has to come with, once its first seconds are over
@@ -151,7 +153,7 @@ class Edge:
 
     async def _body(self, call: _Call, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         declared = headers.get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > most:
+        if declared.isdigit() and (len(declared) > _DIGITS or int(declared) > most):
             raise _too_large(most)
         if declared == b"0" and b"transfer-encoding" not in headers:
             await receive()
