@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.spiderloader import get_spider_loader
 
 from fetchworker.errors import ArgumentError
-from fetchworker.runs.plain import DEPTH, too_deep
+from fetchworker.runs.plain import DEPTH, too_deep, unstorable
 from fetchworker.runtime import load_configuration
 from fetchworker.sites import SiteConfig
 from fetchworker.spiders.base import SiteSpider
@@ -142,6 +142,8 @@ def arguments_of(given: Mapping[str, Any] | str) -> dict[str, str]:
 def _check_values(where: str, given: Mapping[str, Any] | str) -> None:
     if too_deep(given):
         raise ArgumentError(f"{where}: more than {DEPTH} objects and lists lie in each other", fields=[where])
+    if (place := unstorable(given, where)) is not None:
+        raise ArgumentError(f"{place}: holds a NUL or half a character, which no job can be told", fields=[place])
 
 
 def _check_names(where: str, given: Mapping[str, Any] | str) -> None:
