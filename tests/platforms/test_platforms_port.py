@@ -155,7 +155,13 @@ async def test_wrong_jobs_are_refused_by_the_field(place):
         "spider": [odd("a", ""), odd("b", "../lines"), odd("c", "-h")],
         "project": [JobSpec("a", "lines", project="../odd")],
         "arguments": [odd("a", "lines", {"-s": "X"}), odd("b", "lines", {"a=b": "c"}), odd("c", "lines", {"a": "\0"})],
-        "settings": [JobSpec("a", "lines", {}, {"FEEDS": "{}"}, project="odd")],
+        "settings": [
+            JobSpec("a", "lines", {}, {"FEEDS": "{}"}, project="odd"),
+            *(
+                JobSpec("b", "lines", {}, {"FETCHWORKER_CRAWL_ID": id_}, project="odd")
+                for id_ in ("../../../x", "", "a\n")
+            ),
+        ],
         "options.memory_mb": [odd("a", "lines", memory_mb=0)],
         "options.timeout_sec": [odd("a", "lines", timeout_sec=float("nan"))],
         "options.priority": [odd("a", "lines", priority=float("inf"))],
