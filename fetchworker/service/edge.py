@@ -9,6 +9,7 @@ import time
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 from uuid import uuid4
 
 import orjson
@@ -73,6 +74,21 @@ def given_key(headers: dict[bytes, bytes]) -> str | None:
     return key.decode("latin-1") or None
 
 
+def _check_texts(scope: Scope) -> None:
+    """See that no text of an address holds NUL, which databases and file systems do not take.
+
+    Raises:
+        ApiError: VALIDATION_ERROR, naming the parameters.
+    """
+    if "\x00" in scope["path"]:
+        raise ApiError("VALIDATION_ERROR", "the path holds a NUL", fields=["path"])
+    if b"%00" not in scope["query_string"] and b"\x00" not in scope["query_string"]:
+        return
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if fields := [name.replace("\x00", "") for name, value in pairs if "\x00" in name + value]:
+        raise ApiError("VALIDATION_ERROR", f"{', '.join(fields)}: holds a NUL", fields=list(dict.fromkeys(fields)))
+
+
 class Edge:
     """Wraps the routes.
 
@@ -98,6 +114,7 @@ class Edge:
         self._service.under_way += 1
         try:
             async with call.held:
+                _check_texts(scope)
                 await self._serve(call, headers, receive)
         except _GoneError:
             call.status = 499
