@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sqlite3
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
-from fetchworker.errors import RefusedError, StorageError
+from fetchworker.errors import RefusedError, StorageAwayError, StorageError
 
 
 class PassingError(StorageError):
@@ -19,11 +20,15 @@ _SQLITE_PASSING = frozenset(
     {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_SCHEMA}
 )
 _SQLITE_REFUSED = frozenset({sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH})
+#: the disk is full, broken, gone or read-only: somebody has to see to it, and then it may be done again
+_SQLITE_AWAY = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS})
 _PRIMARY = 0xFF  # of an extended SQLite code, the part that names the error
 
 # SQLSTATE: connection, rollback (deadlock), resources, lock not available, operator (shutdown, start-up, cancelled)
 _PASSING = re.compile(r"08|40|53|55P03|57|25006")
-_DISK_FULL = "53100"
+#: disk full, and an error of the system below the server
+_DISK_FULL = frozenset({"53100", "58030"})
 # wrong values, broken constraints, more than the server's limits
 _REFUSED = re.compile(r"22|23|54")
 #: what a server answers to a connection that it will not take the next time either; these have no SQLSTATE
@@ -43,6 +48,8 @@ def _judged(error: BaseException) -> type[StorageError]:
     if isinstance(error, TimeoutError):
         return PassingError
     original = getattr(error, "orig", None) or error
+    if isinstance(original, OSError) and original.errno in _DISK:
+        return StorageAwayError
     code = getattr(original, "sqlite_errorcode", None)
     if code is not None:
         return _by_sqlite(code & _PRIMARY)
@@ -56,11 +63,15 @@ def _judged(error: BaseException) -> type[StorageError]:
 def _by_sqlite(code: int) -> type[StorageError]:
     if code in _SQLITE_PASSING:
         return PassingError
+    if code in _SQLITE_AWAY:
+        return StorageAwayError
     return RefusedError if code in _SQLITE_REFUSED else StorageError
 
 
 def _by_state(state: str) -> type[StorageError]:
-    if _PASSING.match(state) and state != _DISK_FULL:
+    if state in _DISK_FULL:
+        return StorageAwayError
+    if _PASSING.match(state):
         return PassingError
     return RefusedError if _REFUSED.match(state) else StorageError
 

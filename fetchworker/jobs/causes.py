@@ -42,8 +42,9 @@ class Thresholds:
 class Ending:
     """What is known when a job's processes are gone.
 
-    ``stopped`` is why its supervisor ended it: ``oom``, ``timed_out`` or ``aborted``, and ``detail`` that in words;
-    ``refused`` what a start was refused for (class and message of the error); ``fault`` why it could not be started.
+    ``stopped`` is why its supervisor ended it: ``oom``, ``timed_out``, ``aborted`` or ``killed``, ``detail`` that in
+    words; ``refused`` what a start was refused for (class and message of the error); ``fault`` why it could not be
+    started.
     """
 
     exit_code: int | None = None

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _SPIDER = re.compile(r"[^\s/-][^\s/]*\Z")
 _NAME = re.compile(r"[^=\s-][^=\s]*\Z")
+#: names a folder of the crawl's state, and keys of Redis
+_CRAWL_ID = "FETCHWORKER_CRAWL_ID"
+_CRAWL = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}\Z")
 #: settings that say where a job's items and log go, and who is told of its end
 _OURS = frozenset({"FEEDS", "FEED_URI", "LOG_FILE", "LOG_ENABLED", "EXTENSIONS_BASE"})
 
@@ -39,6 +42,11 @@ def checked(spec: JobSpec) -> JobSpec:
     _check_texts("settings", spec.settings)
     for name in sorted(_OURS & spec.settings.keys()):
         raise ConfigError(f"settings.{name}: where a job's items and log go is not the job's to say", field="settings")
+    if not _CRAWL.match(spec.settings.get(_CRAWL_ID, "x")):
+        raise ConfigError(
+            f"settings.{_CRAWL_ID}: has to be 1 to 64 letters, digits, dots, hyphens or underscores, no dot first",
+            field="settings",
+        )
     _check_options(spec.options)
     return spec
 

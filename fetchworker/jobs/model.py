@@ -65,6 +65,8 @@ class JobStatus:
     and is set when the state is ``ended``; ``reasons`` say why in words. ``items_bytes`` is the size of its durable
     JSON lines now; ``stats`` are Scrapy's at its end, of types JSON has; ``spent`` is what it has cost, as
     :meth:`fetchworker.usage.Account.told` has it, also of one that was killed: then as of some seconds before.
+    ``interrupted``: it was killed since its supervisor was ended, or the machine went down, and not for anything that
+    it did.
     """
 
     job_id: str
@@ -77,6 +79,7 @@ class JobStatus:
     ended_at: float | None = None
     peak_rss: int | None = None
     items_bytes: int = 0
+    interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     spent: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 

@@ -111,6 +111,7 @@ def status_of(folder: JobFolder, job_id: str, state: JobState) -> JobStatus:
         ended_at=told.get("ended_at"),
         peak_rss=told.get("peak_rss"),
         items_bytes=folder.size(),
+        interrupted=told.get("interrupted") is True,
         stats=MappingProxyType(told.get("stats", {})),
         spent=MappingProxyType(told.get("spent", {})),
     )
@@ -129,6 +130,7 @@ def status_to_json(status: JobStatus) -> dict[str, Any]:
         "ended_at": status.ended_at,
         "peak_rss": status.peak_rss,
         "items_bytes": status.items_bytes,
+        "interrupted": status.interrupted,
         "stats": dict(status.stats),
         "spent": dict(status.spent),
     }
@@ -148,6 +150,7 @@ def status_from_json(value: Mapping[str, Any]) -> JobStatus:
         JobState(value["state"]),
         reasons=tuple(value.get("reasons", ())),
         items_bytes=value.get("items_bytes", 0),
+        interrupted=value.get("interrupted") is True,
         stats=MappingProxyType(value.get("stats") or {}),
         spent=MappingProxyType(value.get("spent") or {}),
         **rest,

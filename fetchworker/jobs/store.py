@@ -331,7 +331,7 @@ class JobStore:
         with folder.locked() as free:
             if free and not folder.has("end"):
                 more = {"stats": told.get("stats", {}), "spent": folder.read("spent") or {}}
-                folder.write("end", {**end, **more})
+                folder.write("end", {**end, "interrupted": cause == "killed", **more})
         self._seen(folder.path.name)
 
     def _seen(self, job_id: str) -> None:

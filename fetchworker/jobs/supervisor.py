@@ -54,6 +54,7 @@ class Supervisor:
         self._begun = time.monotonic()
         self._known: list[list[int]] = []
         self._stopped: tuple[str, str] | None = None
+        self._interrupted = False
         self._kill_at: float | None = None
         self._grace = float(record["grace"])
         self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -121,9 +122,12 @@ class Supervisor:
         """A TERM is the word of somebody who wants the job to end, or this machine to."""
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             cancel = self._folder.read("cancel")
-            if cancel is not None:
-                self._grace = float(cancel.get("grace", self._grace))
-            self._stop("aborted", "it was told to end" if cancel else "its supervisor was told to end")
+            if cancel is None:
+                self._interrupted = self._stopped is None
+                self._stop("killed", "its supervisor was told to end, as when the machine goes down")
+                return
+            self._grace = float(cancel.get("grace", self._grace))
+            self._stop("aborted", "it was told to end")
 
     def _look(self) -> None:
         family = self._family.look()
@@ -186,6 +190,7 @@ class Supervisor:
         end = {
             "exit_cause": cause,
             "reasons": list(reasons),
+            "interrupted": self._interrupted,
             "exit_code": ending.exit_code,
             "signal": ending.signal,
             "peak_rss": self._peak,

@@ -15,6 +15,7 @@ from fetchworker.errors import ConfigError, PlatformError
 from fetchworker.jobs.checks import checked
 from fetchworker.jobs.records import spec_to_json, status_from_json
 from fetchworker.platforms.base import Chunk, JobSpec, JobState, JobStatus, NodeStatus, Placement
+from fetchworker.platforms.placing import Placing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ BRIEF = 2.0
 #: job ids of one call
 IDS_MAX = 10_000
 _NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9._:-]{0,63}\Z")
-_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)\Z")
+_RANGE = re.compile(r"bytes (?:(\d{1,18})-\d{1,18}|\*)/(\d{1,18})\Z")
 _OK, _PARTIAL, _WRONG, _UNAUTHORIZED, _NOT_FOUND, _BEYOND = 200, 206, 400, 401, 404, 416
 
 
@@ -102,6 +103,7 @@ class ScrapydPlatform:
         limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
         #: node → until when it is not asked for more than it has, and why; monotonic
         self._silent: dict[str, tuple[float, str]] = {}
+        self._placing = Placing()
         self._client = httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=False, follow_redirects=False)
 
     async def __aenter__(self) -> Self:
@@ -131,6 +133,7 @@ class ScrapydPlatform:
         told = intend or _nobody
         if at is not None:
             return await self._again(spec, at, told)
+        asked = self._placing.now()
         nodes = await self.nodes()
         up = [node for node in nodes if node.up]
         if (there := await self._where(spec.job_id, up)) is not None:
@@ -141,7 +144,7 @@ class ScrapydPlatform:
         if not fitting and len(up) == len(nodes):
             wanted = ", ".join(sorted(spec.options.tags))
             raise ConfigError(f"options.tags: no node has {wanted}", field="options.tags")
-        return await self._place(spec, [node for node in fitting if node.name not in avoid], nodes, told)
+        return await self._place(spec, [node for node in fitting if node.name not in avoid], nodes, told, asked)
 
     async def statuses(self, node: str, job_ids: Sequence[str]) -> Mapping[str, JobStatus]:
         """See :meth:`fetchworker.platforms.Platform.statuses`; more than 10,000 ids are several calls."""
@@ -198,15 +201,19 @@ class ScrapydPlatform:
         return None
 
     async def _place(
-        self, spec: JobSpec, fitting: list[NodeStatus], nodes: Sequence[NodeStatus], intend: Intend
+        self, spec: JobSpec, fitting: Sequence[NodeStatus], nodes: Sequence[NodeStatus], intend: Intend, asked: float
     ) -> Placement:
         """Put the job on the node with the most room, or on the next one if that one surely has not taken it."""
         why = [f"{node.name}: {node.error}" for node in nodes if not node.up]
         refused: list[ConfigError] = []
-        for node in sorted(fitting, key=_load):
-            await intend(node.name)
+        left = [*fitting]
+        while left:
+            node = min(left, key=lambda each: self._placing.load(each, spec.job_id, asked))
+            left.remove(node)
             try:
-                return Placement(spec.job_id, node.name, await self._spawn(node.name, spec))
+                with self._placing.on(node.name):
+                    await intend(node.name)
+                    return Placement(spec.job_id, node.name, await self._spawn(node.name, spec))
             except _LostAnswerError:
                 raise  # it may run there
             except PlatformError as exc:
@@ -263,7 +270,7 @@ class ScrapydPlatform:
         answer = await self._ask(node, method, path, **sent)
         try:
             told = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             told = None
         if not isinstance(told, dict):  # a gateway's word says nothing of what the node behind it has done
             raise _LostAnswerError(f"node {node}: HTTP {answer.status_code}, no node of ours at {path}")
@@ -318,7 +325,3 @@ def _no_other(fitting: Sequence[NodeStatus]) -> str:
 
 async def _nobody(_node: str | None) -> None:
     """Whoever does not ask where a job may be."""
-
-
-def _load(node: NodeStatus) -> tuple[float, str]:
-    return (node.running + node.queued) / max(1, node.slots), node.name

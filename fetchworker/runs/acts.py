@@ -60,7 +60,7 @@ def _written(path: str) -> Any:
     try:
         text = sys.stdin.read() if path == "-" else _read(path)
         return json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise ArgumentError(f"{path}: no JSON: {exc}") from None
 
 

@@ -7,6 +7,7 @@ half hour does so all through.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from zoneinfo import ZoneInfo
@@ -21,13 +22,21 @@ if TYPE_CHECKING:
 
 Overlap = Literal["skip", "queue", "allow"]
 Misfire = Literal["skip", "once", "all"]
-_FIELDS = 5
+#: what stands in an expression, and what each may be
+_FIELDS = {
+    "minute": "0 to 59, or *, lists, ranges and steps of them",
+    "hour": "0 to 23, or *, lists, ranges and steps of them",
+    "day of month": "1 to 31, or *, lists, ranges and steps of them",
+    "month": "1 to 12 or jan to dec, or *, lists, ranges and steps of them",
+    "day of week": "0 to 7 or sun to sat, or *, lists, ranges and steps of them",
+}
+_RANDOM = re.compile(r"(?<![a-z])[rh](?![a-z])", re.IGNORECASE)
 #: seconds that a start may come late and not be missed
 LATE = 60.0
 #: missed times that are made up for, the latest of them
 MOST = 100
-#: times that are looked through for those that were missed
-_LOOKED = 100_000
+#: times by which it is gone back further than that: some are shown twice by the clock, and come once
+_SPARE = 200
 
 
 class Plan(NamedTuple):
@@ -47,37 +56,59 @@ def check(cron: str, timezone: str) -> None:
         ZoneInfo(timezone)
     except (OSError, ValueError, LookupError):
         raise ArgumentError(f"timezone: {timezone!r} is none, such as Europe/Berlin", fields=["timezone"]) from None
-    if len(cron.split()) != _FIELDS or not croniter.is_valid(cron):
-        told = f"cron: {cron!r} is not five fields: minute, hour, day of month, month, day of week"
+    parts = cron.split()
+    if len(parts) != len(_FIELDS):
+        told = f"cron: {cron!r} is not five fields: {', '.join(_FIELDS)}"
         raise ArgumentError(told, fields=["cron"])
+    for place, (part, (name, may)) in enumerate(zip(parts, _FIELDS.items(), strict=True)):
+        alone = ["*"] * len(_FIELDS)
+        alone[place] = part
+        # R and H are croniter's: a time that nobody has said
+        if _RANDOM.search(part) or not croniter.is_valid(" ".join(alone)):
+            raise ArgumentError(f"cron: {part!r} is no {name}: {may}", fields=["cron"])
+    if not croniter.is_valid(cron):
+        raise ArgumentError(f"cron: {cron!r} cannot be read", fields=["cron"])
     if following(cron, timezone, datetime.now(UTC)) is None:
         raise ArgumentError(f"cron: {cron!r} never comes", fields=["cron"])
 
 
 def following(cron: str, timezone: str, after: datetime) -> datetime | None:
     """The first time after another one, in UTC; None when there is none."""
-    times = croniter(cron, after.astimezone(ZoneInfo(timezone)))
+    zone = ZoneInfo(timezone)
+    times = croniter(cron, after.astimezone(zone))
     minute, hour = cron.split()[:2]
     fixed = "*" not in minute + hour
     try:
-        found: datetime = times.get_next(datetime)
-        while fixed and found.fold:
-            found = times.get_next(datetime)
+        found: datetime = times.get_next(datetime).astimezone(UTC)
+        while fixed and found.astimezone(zone).fold:
+            found = times.get_next(datetime).astimezone(UTC)
     except CroniterError:
         return None
-    return found.astimezone(UTC)
+    return found
 
 
 def passed(cron: str, timezone: str, first: datetime, now: datetime) -> tuple[list[datetime], datetime | None]:
-    """The times from ``first`` until now, the latest of them, and the one after now."""
+    """The times from ``first`` until now, the latest :data:`MOST` and one of them, and the one after now."""
     found: list[datetime] = []
-    time: datetime | None = first
-    for _ in range(_LOOKED):
-        if time is None or time > now:
-            return found, time
-        found = [*found[-MOST:], time]
+    time = _long_before(cron, timezone, first, now)
+    while time is not None and time <= now:
+        found.append(time)
         time = following(cron, timezone, time)
-    return found, following(cron, timezone, now)
+    return found[-MOST - 1 :], time
+
+
+def _long_before(cron: str, timezone: str, first: datetime, now: datetime) -> datetime | None:
+    """The time to begin at, with enough of them between it and now: ``first``, where there are not."""
+    times = croniter(cron, now.astimezone(ZoneInfo(timezone)))
+    time = now
+    try:
+        for _ in range(MOST + _SPARE):
+            time = times.get_prev(datetime).astimezone(UTC)
+            if time <= first:
+                return first
+    except CroniterError:
+        return first
+    return following(cron, timezone, time)
 
 
 def plan(

@@ -163,6 +163,18 @@ class Workflows:
             self._woken.add(run_id)
             await self._ask(DBOS.send_async(workflow_id, "now", topic=_WAKE))
 
+    async def forget(self, run_id: str) -> None:
+        """Delete what DBOS keeps of a run's workflows."""
+
+        async def forget() -> None:
+            found = await DBOS.list_workflows_async(
+                workflow_id_prefix=f"{run_id}:", load_input=False, load_output=False
+            )
+            if found:
+                await DBOS.delete_workflows_async([one.workflow_id for one in found])
+
+        await self._ask(forget())
+
     async def watch(self, run_id: str) -> None:
         """Watch a run to its end."""
         task = asyncio.current_task()

@@ -8,7 +8,9 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import select, update
+from sqlalchemy.exc import SQLAlchemyError
 
+from fetchworker.db.faults import translated
 from fetchworker.db.runtables import scrape_runs
 from fetchworker.errors import FetchworkerError, StorageError
 from fetchworker.runs.cleaning import Cleaner
@@ -74,14 +76,14 @@ class Engine:
         self, place: Place, store: RunStore, platform: Platform, terms: Terms, *, clocks: Sequence[Clock] = ()
     ) -> None:
         self._place = place
-        self._clocks = clocks
         self._clockwork: list[asyncio.Task[None]] = []
         self._store = store
         self._terms = terms
         ledger = Ledger(store)
         spawner = Spawner(store, ledger, platform, terms)
         self._watcher = Watcher(Parts(ledger, platform, spawner, Ingest(store, platform), terms))
-        self._cleaner = Cleaner(store, platform, terms)
+        self._cleaner = Cleaner(store, platform, terms, self._unwatch)
+        self._clocks = (*clocks, self._cleaner)
         self._lead = leadership(place, store.engine)
         self._workflows: Workflows | None = None
         self._task: asyncio.Task[None] | None = None
@@ -201,10 +203,8 @@ class Engine:
                 await asyncio.sleep(min(_CLOCK, self._terms.sweep))
 
     async def _turn(self) -> None:
-        if not await self._leading():
-            return
-        await self._sweep()
-        await self._cleaner.turn()
+        if await self._leading():
+            await self._sweep()
 
     async def _leading(self) -> bool:
         """Whether we watch; begins to where nobody else does, and stops where somebody does."""
@@ -220,6 +220,15 @@ class Engine:
             logger.error("another process watches the runs of %s now; this one stops", self._place.label)
             await self._step_down()
         return held
+
+    async def _unwatch(self, run_id: str) -> None:
+        """Have nothing kept of a run's workflows."""
+        if self._workflows is None:
+            return
+        try:
+            await self._workflows.forget(run_id)
+        except SQLAlchemyError as exc:
+            raise translated(exc, "the workflows' database") from exc
 
     async def _step_down(self) -> None:
         workflows, self._workflows = self._workflows, None

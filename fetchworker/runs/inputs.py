@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.spiderloader import get_spider_loader
 
 from fetchworker.errors import ArgumentError
+from fetchworker.runs.plain import DEPTH, too_deep, unstorable
 from fetchworker.runtime import load_configuration
 from fetchworker.sites import SiteConfig
 from fetchworker.spiders.base import SiteSpider
@@ -91,6 +92,7 @@ class Actors:
         if not isinstance(given, dict | str):
             told = f"{where}: an object of arguments or an http(s) address is expected"
             raise ArgumentError(told, fields=[where])
+        _check_values(where, given)
         _check_names(where, given)
         arguments = arguments_of(given)
         if issubclass(spider, SiteSpider):
@@ -138,6 +140,13 @@ def arguments_of(given: Mapping[str, Any] | str) -> dict[str, str]:
     """An input as ``scrapy crawl -a`` would have it, in which all is text."""
     found = {"url": given} if isinstance(given, str) else given
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
+
+
+def _check_values(where: str, given: Mapping[str, Any] | str) -> None:
+    if too_deep(given):
+        raise ArgumentError(f"{where}: more than {DEPTH} objects and lists lie in each other", fields=[where])
+    if (place := unstorable(given, where)) is not None:
+        raise ArgumentError(f"{place}: holds a NUL or half a character, which no job can be told", fields=[place])
 
 
 def _check_names(where: str, given: Mapping[str, Any] | str) -> None:

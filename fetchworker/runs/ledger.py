@@ -226,15 +226,17 @@ class Ledger:
 
         await self._store.write(write)
 
-    async def respawned(self, attempt: Row[Any], reason: str, most: int, status: JobStatus | None = None) -> bool:
-        """Give a lost attempt a successor, unless its job has had as many as it may; whether it has one."""
+    async def respawned(
+        self, attempt: Row[Any], reason: str, most: int, *, cause: str = "lost", status: JobStatus | None = None
+    ) -> bool:
+        """Give an attempt that did not end by itself a successor, unless its job has had its share; whether it has."""
 
         async def write(connection: AsyncConnection) -> bool:
             run = await locked(connection, attempt.run_id)
             had = select(func.count()).where(_A.job_id == attempt.job_id, _A.generation == attempt.generation)
             if (await connection.execute(had)).scalar_one() >= most:
                 return False
-            values = {"state": "lost", "exit_cause": "lost", "reasons": [reason], "ended_at": now()}
+            values = {"state": "lost", "exit_cause": cause, "reasons": [reason], "ended_at": now()}
             if await _move(connection, attempt, OPEN, values):
                 await add_spent(connection, run, attempt, status)
                 await add_attempts(
@@ -264,7 +266,8 @@ class Ledger:
             jobs: Sequence[Any] = (await connection.execute(_ENDS.where(_J.run_id == run_id))).all()
             if any(job.ended_at is None for job in jobs):
                 return False
-            roll = rolled_up([JobEnd(job.number, job.state, job.exit_cause, job.reasons) for job in jobs], astray)
+            ends = [JobEnd(job.number, job.state, job.exit_cause, job.reasons) for job in jobs]
+            roll = rolled_up(ends, astray, abort=run.abort_at is not None)
             moment = now()
             values = {"ended_at": moment, "exit_causes": roll.exit_causes, "reasons": roll.reasons, "wake_at": None}
             await _set_run(connection, run, roll.state, **values)

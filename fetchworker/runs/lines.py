@@ -8,10 +8,13 @@ from typing import Any
 
 import orjson
 
+from fetchworker.runs.plain import DEPTH, too_deep
+
 #: bytes of a refused line that are kept
 KEPT = 65_536
 #: characters of an item's id; a longer one has no place in an index
 _ID_MAX = 1024
+_DEEP = f"more than {DEPTH} objects and lists lie in each other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +82,15 @@ def _read(made: Cut, line: bytes, offset: int, job_id: str) -> None:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as exc:
-        made.refused.append(refused(line, offset, f"it is not JSON: {exc.msg}"))
+        deep = "limit exceeded" in exc.msg  # orjson's own depth
+        made.refused.append(refused(line, offset, _DEEP if deep else f"it is not JSON: {exc.msg}"))
         return
     if not isinstance(value, dict):
         made.refused.append(refused(line, offset, f"it is JSON, but no object: {type(value).__name__}"))
+        return
+    # counting is quick, and enough for most
+    if line.count(b"{") + line.count(b"[") > DEPTH and too_deep(value):
+        made.refused.append(refused(line, offset, _DEEP))
         return
     made.rows.append(_row(value, line, offset, job_id))
 

@@ -175,13 +175,19 @@ class Schedules:
         except FetchworkerError as exc:
             error = exc.message
             logger.error("schedule %s of %s starts nothing: %s", row.name, row.workspace_id, error)  # noqa: TRY400
+        times, following = await asyncio.to_thread(_passed, row, moment)
+        waiting = [_read(time) for time in row.waiting or ()]
 
         async def write(connection: AsyncConnection) -> int:
             locked = select(schedules).where(_S.schedule_id == row.schedule_id).with_for_update()
             now_ = (await connection.execute(locked)).one_or_none()
             if now_ is None or (now_.next_at, now_.waiting) != (row.next_at, row.waiting) or not now_.enabled:
                 return 0  # somebody else was there first
-            return await _carry_out(connection, row, moment, request, drafts, error)
+            plan = cron.plan(
+                times, waiting, moment, overlap=row.overlap, misfire=row.misfire,
+                running=await _runs(connection, row.last_run_id),
+            )  # fmt: skip
+            return await _carry_out(connection, row, plan, following, request, drafts, error)
 
         try:
             return await self._store.write(write)
@@ -195,16 +201,12 @@ class Schedules:
 async def _carry_out(  # noqa: PLR0917  # what is known of it
     connection: AsyncConnection,
     row: Row[Any],
-    moment: datetime,
+    plan: cron.Plan,
+    following: datetime | None,
     request: RunRequest,
     drafts: Sequence[JobDraft] | None,
     error: str | None,
 ) -> int:
-    first = _read(row.next_at) if row.next_at else None
-    times, following = cron.passed(row.cron, row.timezone, first, moment) if first else ([], None)
-    running = await _runs(connection, row.last_run_id)
-    waiting = [_read(time) for time in row.waiting or ()]
-    plan = cron.plan(times, waiting, moment, overlap=row.overlap, misfire=row.misfire, running=running)
     values: dict[str, Any] = {
         "next_at": at(following.timestamp()) if following else None,
         "waiting": [time.isoformat() for time in plan.waiting] or None,
@@ -220,6 +222,11 @@ async def _carry_out(  # noqa: PLR0917  # what is known of it
         values["error"] = error
     await connection.execute(update(schedules).where(_S.schedule_id == row.schedule_id).values(values))
     return len(started)
+
+
+def _passed(row: Row[Any], moment: datetime) -> tuple[list[datetime], datetime | None]:
+    """The times of a schedule that have come, and its next one; it takes some of a processor."""
+    return cron.passed(row.cron, row.timezone, _read(row.next_at), moment) if row.next_at else ([], None)
 
 
 async def _runs(connection: AsyncConnection, run_id: str | None) -> bool:

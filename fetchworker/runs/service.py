@@ -10,7 +10,7 @@ from sqlalchemy import Text, cast, select, update
 
 from fetchworker.db.runtables import scrape_attempts, scrape_events, scrape_items, scrape_rejects, scrape_runs
 from fetchworker.errors import ConfigError, PlatformError, RunNotFoundError, how_to_install
-from fetchworker.runs import writing
+from fetchworker.runs import rowtexts, writing
 from fetchworker.runs.engine import Engine
 from fetchworker.runs.inputs import Actors
 from fetchworker.runs.ledger import OPEN
@@ -23,7 +23,7 @@ from fetchworker.runs.terms import Terms
 from fetchworker.runs.views import JOBS, event_view, reject_view, row_view, run_view
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
     from sqlalchemy import Row as Found
@@ -185,6 +185,21 @@ class Runs:
         await self._run(run_id, workspaces)
         rows = await self._store.read(_rows(run_id, after, limit))
         return RowPage(rows=[row_view(row) for row in rows], next=rows[-1].seq if rows else None)
+
+    async def items_json(
+        self, run_id: str, *, workspaces: Collection[str] | None = None, after: int = 0, limit: int = 100
+    ) -> bytes:
+        """The same page as the JSON of a :class:`RowPage`, whose items are as they were stored."""
+        await self._run(run_id, workspaces)
+        rows = await self._store.read(rowtexts.of_run(run_id, after, limit))
+        return rowtexts.page(rows, rows[-1].seq if rows else None)
+
+    async def items_across_json(
+        self, workspace: str, narrow: Mapping[str, str | None], *, after: tuple[str, int] | None, limit: int
+    ) -> bytes:
+        """As :meth:`items_across`, by the names there; ``next`` is the last row's run and number."""
+        rows = await self._store.read(rowtexts.across(workspace, narrow, after, limit))
+        return rowtexts.page(rows, f"{rows[-1].run_id}:{rows[-1].seq}" if rows else None)
 
     async def items_across(
         self,

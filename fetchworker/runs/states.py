@@ -85,17 +85,17 @@ class RollUp:
     reasons: list[str]
 
 
-def rolled_up(jobs: Sequence[JobEnd], astray: Sequence[str] = ()) -> RollUp:
+def rolled_up(jobs: Sequence[JobEnd], astray: Sequence[str] = (), *, abort: bool = False) -> RollUp:
     """How a run ended whose jobs have all ended; ``astray`` tells of former attempts that may run still.
 
-    It is ``aborted`` when a job was, and no job or attempt is lost, whose process may run still. Otherwise jobs that
-    ended alike give it their state; where some have brought what they should and others have not, it is ``partial``;
-    where none has, ``failed``.
+    It is ``aborted`` when that was asked for (``abort``), a job was, and no job or attempt is lost, whose process may
+    run still. Otherwise jobs that ended alike give it their state; where some have brought what they should and others
+    have not, it is ``partial``; where none has, ``failed``, as where jobs were ended on their nodes.
     """
     assert all(job.state in ENDED for job in jobs)
     causes = Counter(job.exit_cause or "ok" for job in jobs)
     states = {job.state for job in jobs}
-    if "aborted" in states and not causes["lost"] and not astray:
+    if abort and "aborted" in states and not causes["lost"] and not astray:
         state = "aborted"
     elif len(states) == 1 and "aborted" not in states:
         state = states.pop()

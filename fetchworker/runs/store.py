@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -15,6 +16,7 @@ from fetchworker.db.faults import translated
 from fetchworker.db.retry import patiently
 from fetchworker.db.runtables import scrape_events, scrape_runs
 from fetchworker.db.store import TRY_TIMEOUT, ItemStore
+from fetchworker.errors import StorageAwayError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -29,6 +31,8 @@ T = TypeVar("T")
 _CONNECTIONS = 6
 #: seconds that a caller waits for a database which does not answer
 PATIENCE = 5.0
+#: seconds for which it is remembered that the disk took nothing
+_REMEMBERED = 60.0
 
 
 class Event(NamedTuple):
@@ -89,6 +93,14 @@ class RunStore(ItemStore):
 
         return (SQLAlchemyError, OSError, Error)
 
+    #: until when it is told that nothing could be written; monotonic
+    _full_until = 0.0
+
+    @property
+    def full(self) -> bool:
+        """Whether the disk has taken nothing lately, and nothing has been written since."""
+        return time.monotonic() < self._full_until
+
     async def write(self, action: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         """Do something in a transaction, tried again while the error is one that may pass.
 
@@ -112,9 +124,14 @@ class RunStore(ItemStore):
     async def _transaction(self, action: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         try:
             async with asyncio.timeout(TRY_TIMEOUT), self._engine.begin() as connection:
-                return await action(connection)
+                done = await action(connection)
         except self._faults as exc:
-            raise translated(exc, self._label) from exc
+            error = translated(exc, self._label)
+            if isinstance(error, StorageAwayError):
+                self._full_until = time.monotonic() + _REMEMBERED
+            raise error from exc
+        self._full_until = 0.0
+        return done
 
 
 async def locked(connection: AsyncConnection, run_id: str) -> Row[Any] | None:

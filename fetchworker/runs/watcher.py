@@ -203,17 +203,25 @@ class _Turn:
                 await self._lost(attempt, f"it has ended, and its lines cannot be read: {why}", status)
             return
         unread.pop(attempt.attempt_id, None)
+        if status.interrupted and await self._anew(attempt, "; ".join(status.reasons), "killed", status):
+            return
         end = ended_as(status.exit_cause or "failed", status.reasons, attempt.stop_why)
         await self._ledger.ended(attempt, end, status)
         self._over(attempt)
 
     async def _lost(self, attempt: Row[Any], reason: str, status: JobStatus | None = None) -> None:
+        if not await self._anew(attempt, reason, "lost", status):
+            await self._ledger.ended(attempt, Ended("failed", "lost", (reason,)), status)
+            self._over(attempt)
+
+    async def _anew(self, attempt: Row[Any], reason: str, cause: str, status: JobStatus | None) -> bool:
+        """Have a job begun anew that did not end by itself, as long as it may be; whether it is."""
         again = self._stop is None and self._terms.respawn
-        if again and await self._ledger.respawned(attempt, reason, self._terms.attempts, status):
-            self.soon = True
-            return
-        await self._ledger.ended(attempt, Ended("failed", "lost", (reason,)), status)
-        self._over(attempt)
+        most = self._terms.attempts
+        if not again or not await self._ledger.respawned(attempt, reason, most, cause=cause, status=status):
+            return False
+        self.soon = True
+        return True
 
     def _over(self, attempt: Row[Any]) -> None:
         self._parts.told.pop(attempt.attempt_id, None)

@@ -142,5 +142,5 @@ def _body(request: Any) -> Any:
         raise ConfigError(f"the body is longer than {BODY_MAX} bytes")
     try:
         return json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise ConfigError(f"the body is no JSON: {exc}") from None

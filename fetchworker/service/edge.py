@@ -9,6 +9,7 @@ import time
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 from uuid import uuid4
 
 import orjson
@@ -46,6 +47,8 @@ _SCOPES |= dict.fromkeys(("runs", "items", "schedules", "webhooks", "jobs"), "ru
 _SIGNED = re.compile(r"/jobs/[^/]+/complete")
 
 #: the one path that takes files, and the bytes that a form may have beside its file
+#: digits of a number of bytes; Python reads no thousands of them
+_DIGITS = 18
 _FILES, _FORM = "/documents", 16 * 1024
 _MULTIPART = b"multipart/form-data"
 #: bytes a second that a body has to come with, once its first seconds are over
@@ -69,6 +72,21 @@ def given_key(headers: dict[bytes, bytes]) -> str | None:
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     key = token.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
     return key.decode("latin-1") or None
+
+
+def _check_texts(scope: Scope) -> None:
+    """See that no text of an address holds NUL, which databases and file systems do not take.
+
+    Raises:
+        ApiError: VALIDATION_ERROR, naming the parameters.
+    """
+    if "\x00" in scope["path"]:
+        raise ApiError("VALIDATION_ERROR", "the path holds a NUL", fields=["path"])
+    if b"%00" not in scope["query_string"] and b"\x00" not in scope["query_string"]:
+        return
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if fields := [name.replace("\x00", "") for name, value in pairs if "\x00" in name + value]:
+        raise ApiError("VALIDATION_ERROR", f"{', '.join(fields)}: holds a NUL", fields=list(dict.fromkeys(fields)))
 
 
 class Edge:
@@ -96,6 +114,7 @@ class Edge:
         self._service.under_way += 1
         try:
             async with call.held:
+                _check_texts(scope)
                 await self._serve(call, headers, receive)
         except _GoneError:
             call.status = 499
@@ -151,7 +170,7 @@ class Edge:
 
     async def _body(self, call: _Call, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         declared = headers.get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > most:
+        if declared.isdigit() and (len(declared) > _DIGITS or int(declared) > most):
             raise _too_large(most)
         if declared == b"0" and b"transfer-encoding" not in headers:
             await receive()

@@ -24,12 +24,14 @@ from scrapy.exceptions import (
 )
 
 from fetchworker.errors import (
+    ArtifactError,
     BrowserError,
     CredentialMissingError,
     DocumentError,
     FetchworkerError,
     OutcomeError,
     RedisUnavailableError,
+    StorageError,
 )
 from fetchworker.telemetry.redaction import redact
 
@@ -68,6 +70,9 @@ STATUSES: dict[str, int] = {
     "DEADLINE": 504,
 }
 _NO_REDIS = "Redis does not answer: what has a name or an Idempotency-Key cannot be done now, calls without can"
+#: such errors name the place, too
+_NO_DATABASE = "the database does not answer, or takes nothing now: nothing is done, and it may be tried again"
+_NO_STORAGE = "the database could not do it; the log has more"
 #: context that an answer may have, in this order; evidence from a page stays in the log
 _TOLD = (
     "site", "operation", "outcome", "vendor", "evidence", "status", "attempts", "elapsed_ms", "field", "fields", "path",
@@ -188,6 +193,8 @@ def _ours(error: FetchworkerError) -> ApiError:
     if isinstance(error, BrowserError):
         return ApiError(_BROWSER.get(error.layer, error.type), error.message, **error.context)
     kind = error.type if error.type in STATUSES else "INTERNAL_ERROR"
+    if isinstance(error, StorageError) and not isinstance(error, ArtifactError):
+        return ApiError(kind, _NO_DATABASE if kind == "STORAGE_UNAVAILABLE" else _NO_STORAGE)
     return ApiError(kind, error.message, **error.context)
 
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from fetchworker.errors import FetchworkerError, StorageAwayError, how_to_install
+from fetchworker.errors import FetchworkerError, StorageAwayError, StorageError, how_to_install
 from fetchworker.runtime import database
 from fetchworker.service.failures import ApiError
 from fetchworker.tasks import end, within
@@ -30,6 +30,7 @@ _EVERY = 2.0
 #: seconds that the start waits for the database; then calls are served without it
 _OPENING = 10.0
 _SLOW = "the database has not been opened yet: calls of runs fail, jobs go on"
+_FULL = "the database takes nothing (its disk may be full): calls that store something fail, jobs go on"
 #: seconds that the end may take
 _CLOSING = 10.0
 _HEAVY = ("fetchworker.runs.service", "fetchworker.runs.durable")
@@ -86,7 +87,7 @@ class RunsPart:
             told = f"runs need {', '.join(self._missing)}: {how_to_install('runs,store')}"
             raise ApiError("NOT_INSTALLED", told)
         if self._runs is None and self.away:  # it is looked for beside the calls, which do not wait for it
-            raise StorageAwayError(self.away)
+            raise ApiError("STORAGE_UNAVAILABLE", self.away)
         return await self._open()
 
     async def store(self) -> RunStore | None:
@@ -162,9 +163,13 @@ class RunsPart:
             self._callers.renew(await principals.keys(store))
             seen, self._callers.seen = self._callers.seen, set()
             await principals.used(store, seen)
-            self.away = ""
+            self.away = _FULL if store.full else ""
         except StorageAwayError:
-            self.away = "the database does not answer: calls of runs fail, jobs go on"
+            full = self._runs is not None and self._runs.store.full
+            self.away = _FULL if full else "the database does not answer: calls of runs fail, jobs go on"
+        except StorageError as exc:
+            logger.warning("runs: %s", exc)
+            self.away = "the database cannot be used; the log has more"
         except FetchworkerError as exc:
             self.away = exc.message
         except Exception:

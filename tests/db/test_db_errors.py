@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from fetchworker.db import retry
 from fetchworker.db.faults import PassingError, translated
-from fetchworker.errors import RefusedError, StorageError
+from fetchworker.errors import RefusedError, StorageAwayError, StorageError
 
 
 def wrapped(**attributes) -> OperationalError:
@@ -26,9 +26,11 @@ def wrapped(**attributes) -> OperationalError:
         (wrapped(sqlite_errorcode=sqlite3.SQLITE_BUSY), PassingError),
         (wrapped(sqlite_errorcode=sqlite3.SQLITE_BUSY_SNAPSHOT), PassingError),
         (wrapped(sqlite_errorcode=sqlite3.SQLITE_LOCKED), PassingError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_FULL), StorageError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_IOERR_WRITE), StorageError),
-        (wrapped(sqlite_errorcode=sqlite3.SQLITE_READONLY), StorageError),
+        (wrapped(sqlite_errorcode=sqlite3.SQLITE_FULL), StorageAwayError),
+        (wrapped(sqlite_errorcode=sqlite3.SQLITE_IOERR_WRITE), StorageAwayError),
+        (wrapped(sqlite_errorcode=sqlite3.SQLITE_READONLY), StorageAwayError),
+        (wrapped(sqlite_errorcode=sqlite3.SQLITE_CANTOPEN), StorageAwayError),
+        (OSError(28, "No space left on device"), StorageAwayError),
         (wrapped(sqlite_errorcode=sqlite3.SQLITE_CORRUPT), StorageError),
         (wrapped(sqlite_errorcode=sqlite3.SQLITE_TOOBIG), RefusedError),
         (wrapped(sqlite_errorcode=sqlite3.SQLITE_CONSTRAINT_CHECK), RefusedError),
@@ -36,7 +38,8 @@ def wrapped(**attributes) -> OperationalError:
         (wrapped(sqlstate="40001"), PassingError),
         (wrapped(sqlstate="40P01"), PassingError),
         (wrapped(sqlstate="53300"), PassingError),
-        (wrapped(sqlstate="53100"), StorageError),
+        (wrapped(sqlstate="53100"), StorageAwayError),
+        (wrapped(sqlstate="58030"), StorageAwayError),
         (wrapped(sqlstate="55P03"), PassingError),
         (wrapped(sqlstate="57P01"), PassingError),
         (wrapped(sqlstate="25006"), PassingError),

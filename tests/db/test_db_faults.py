@@ -17,7 +17,7 @@ from sqlalchemy import event, text
 
 from fetchworker.db import engine
 from fetchworker.db import store as store_module
-from fetchworker.errors import StorageError
+from fetchworker.errors import StorageAwayError, StorageError
 
 SIZE = 5  # observations of a batch
 
@@ -155,7 +155,7 @@ async def test_a_file_that_cannot_grow_is_a_typed_error_and_nothing_is_half_writ
     process = writer(sqlite_url, 1000, length=5000, preexec_fn=little_room)
     *acknowledged, error = process.communicate(timeout=50)[0].splitlines()
     assert process.returncode == 0
-    assert json.loads(error)[0] == "StorageError"
+    assert json.loads(error)[0] == "StorageAwayError"
     assert "items.db" in json.loads(error)[1]
     assert acknowledged
     async with open_store(sqlite_url) as store:
@@ -173,7 +173,7 @@ async def test_a_full_database_is_told_and_can_be_read_and_freed(sqlite_url, ope
             await store.save([ann("a", followers=1)])
             with pytest.raises(StorageError, match=r"items\.db: database or disk is full") as caught:
                 await store.save([ann("b", id="8"), ann("c", id="9", biography="x" * 100_000)])
-            assert type(caught.value) is StorageError, "not tried again, and not the item's fault"
+            assert type(caught.value) is StorageAwayError, "not tried again, and not the item's fault"
             assert [state.values["id"] for state in await store.states()] == ["7"]
         await store.save([ann("b", id="8")])
         assert len(await store.states()) == 2

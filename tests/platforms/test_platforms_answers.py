@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -10,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from fetchworker.errors import PlatformError
-from fetchworker.platforms import scrapyd
+from fetchworker.platforms import NodeStatus, scrapyd
+from fetchworker.platforms.placing import Placing
 from fetchworker.platforms.scrapyd import NodeAddress, ScrapydPlatform
 
 from .conftest import free_port, odd
@@ -126,3 +128,33 @@ async def test_a_node_that_is_silent_is_remembered(pair, monkeypatch):
             deaf.setblocking(False)
             with pytest.raises(BlockingIOError):  # it was asked once
                 deaf.accept()
+
+
+async def test_jobs_that_are_placed_at_the_same_time_share_the_nodes(pair):
+    pair[1].load = 0
+    async with ScrapydPlatform(addresses(pair)) as platform:
+        placed = await asyncio.gather(*(platform.spawn(odd(f"at-once-{number}", "lines")) for number in range(6)))
+    assert [len(server.jobs) for server in pair] == [3, 3]
+    assert sorted(place.node for place in placed) == ["n0"] * 3 + ["n1"] * 3
+
+
+async def test_nodes_that_are_equal_have_their_turns(pair):
+    pair[1].load = 0
+    async with ScrapydPlatform(addresses(pair)) as platform:
+        placed = [(await platform.spawn(odd(f"one-by-one-{number}", "lines"))).node for number in range(20)]
+    assert set(placed) == {"n0", "n1"}
+
+
+def test_what_is_on_its_way_counts_until_the_nodes_answer_shows_it():
+    moment = 0.0
+    placing = Placing(lambda: moment)
+    node = NodeStatus("n", up=True, slots=4, running=1)
+    with placing.on("n"), placing.on("other"):
+        assert placing.load(node, "j", asked=0.0)[0] == 0.5
+        moment = 1.0
+    assert placing.load(node, "j", asked=0.5)[0] == 0.5  # it was asked before the job had arrived
+    moment = 2.0
+    assert placing.load(node, "j", asked=2.0)[0] == 0.25
+    with pytest.raises(PlatformError), placing.on("n"):
+        raise PlatformError("full")
+    assert placing.load(node, "j", asked=2.0)[0] == 0.25

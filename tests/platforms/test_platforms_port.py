@@ -66,6 +66,7 @@ async def test_a_job_that_hears_nothing_is_killed_with_all_it_has(place):
         await platform.cancel(placement.node, "deaf", grace=0.3)
         end = await ended(platform, placement)
         assert (end.exit_cause, end.reasons, end.signal) == ("aborted", ("it was told to end",), signal.SIGKILL)
+        assert not end.interrupted
         assert all(gone(pid) for pid in pids)
         await platform.cancel(placement.node, "deaf", grace=0)  # it has
         await platform.forget(placement.node, "deaf")
@@ -96,9 +97,22 @@ async def test_a_killed_supervisor_leaves_nobody_behind(place):
         end = await ended(platform, placement)
         assert end.spent == spent, "what it had told before"
         assert (end.exit_cause, end.reasons) == ("killed", ("its supervisor was killed, or the machine went down",))
+        assert end.interrupted
         assert all(gone(pid) for pid in pids)
         # its place is free
         assert (await ended(platform, await platform.spawn(odd("next", "lines")))).exit_cause == "ok"
+
+
+async def test_a_job_whose_supervisor_is_told_to_end_was_killed_and_not_aborted(place):
+    told = place.folder / "told"
+    async with place.open() as platform:
+        placement = await platform.spawn(odd("reboot", "hangs", {"told": str(told)}))
+        pids = [int(pid) for pid in (await there(told)).split()]
+        os.kill(JobFolder(place.jobs / "reboot").supervisor(), signal.SIGTERM)
+        end = await ended(platform, placement)
+        assert (end.exit_cause, end.interrupted) == ("killed", True)
+        assert end.reasons == ("its supervisor was told to end, as when the machine goes down",)
+        assert all(gone(pid) for pid in pids)
 
 
 async def test_a_killed_supervisor_leaves_nobody_behind_who_hides(project_folder):
@@ -144,7 +158,13 @@ async def test_wrong_jobs_are_refused_by_the_field(place):
         "spider": [odd("a", ""), odd("b", "../lines"), odd("c", "-h")],
         "project": [JobSpec("a", "lines", project="../odd")],
         "arguments": [odd("a", "lines", {"-s": "X"}), odd("b", "lines", {"a=b": "c"}), odd("c", "lines", {"a": "\0"})],
-        "settings": [JobSpec("a", "lines", {}, {"FEEDS": "{}"}, project="odd")],
+        "settings": [
+            JobSpec("a", "lines", {}, {"FEEDS": "{}"}, project="odd"),
+            *(
+                JobSpec("b", "lines", {}, {"FETCHWORKER_CRAWL_ID": id_}, project="odd")
+                for id_ in ("../../../x", "", "a\n")
+            ),
+        ],
         "options.memory_mb": [odd("a", "lines", memory_mb=0)],
         "options.timeout_sec": [odd("a", "lines", timeout_sec=float("nan"))],
         "options.priority": [odd("a", "lines", priority=float("inf"))],

@@ -28,6 +28,8 @@ class Nodes:
         self.calls: list[tuple[Any, ...]] = []
         #: projects whose spiders were asked for
         self.projects: set[str] = set()
+        #: whether processes that are gone without a word are said to have been interrupted
+        self.interrupts = False
         #: nodes that take jobs, and whose answers are lost
         self.mute: set[str] = set()
         self._begun: list[subprocess.Popen[bytes]] = []
@@ -118,8 +120,9 @@ class Nodes:
         if alive and ended is None:
             return JobStatus(job_id, JobState.RUNNING, started_at=begun["started"], items_bytes=size)
         spent = _read(folder, "spent.json") or {}
-        ended = ended or {"exit_cause": "killed", "reasons": ["SIGKILL"], "ended": 0}
+        ended = ended or {"exit_cause": "killed", "reasons": ["SIGKILL"], "ended": 0, "interrupted": self.interrupts}
         told = {"exit_cause": ended["exit_cause"], "reasons": tuple(ended["reasons"]), "exit_code": 0}
+        told["interrupted"] = ended.get("interrupted", False)
         return JobStatus(
             job_id, JobState.ENDED, **told, started_at=begun["started"], items_bytes=size, stats={"item_count": size},
             spent=spent,

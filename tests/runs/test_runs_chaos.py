@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from fetchworker.db.runtables import scrape_items, webhook_deliveries
 from fetchworker.errors import StorageAwayError
@@ -108,3 +108,25 @@ async def test_a_database_that_goes_away_is_told_and_nothing_is_doubled(nodes):
             assert (found.state, found.items, len(nodes.spawned())) == ("succeeded", 53, 2)
             assert len((await runs.list()).runs) == 1
             assert runs.leads
+
+
+async def test_a_full_disk_is_a_database_that_takes_nothing_until_it_does(sqlite_url, nodes):
+    async with opened(sqlite_url, nodes, engine=False) as runs:
+        run_id = (await runs.start(ask("rows=1"))).run_id
+        assert not runs.store.full
+
+        def limit(connection, _):
+            cursor = connection.cursor()
+            cursor.execute("PRAGMA max_page_count=1")  # SQLite's own limit of a file: no less than it has
+            cursor.close()
+
+        event.listen(runs.store.engine.sync_engine, "connect", limit)
+        await runs.store.engine.dispose()
+        with pytest.raises(StorageAwayError, match="disk is full") as caught:
+            await runs.start(ask(*["rows=1"] * 500))
+        assert (caught.value.type, runs.store.full) == ("STORAGE_UNAVAILABLE", True)
+        assert (await runs.get(run_id)).state == "queued"  # what is there can be read
+        event.remove(runs.store.engine.sync_engine, "connect", limit)
+        await runs.store.engine.dispose()
+        await runs.start(ask("rows=1"))
+        assert not runs.store.full

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 from sqlalchemy import select
 
-from fetchworker.db.runtables import webhook_deliveries
+from fetchworker.db.runtables import scrape_attempts, webhook_deliveries
 from fetchworker.errors import RunStateError
 from fetchworker.runs.models import RunRequest
 
@@ -298,3 +301,38 @@ async def test_one_status_call_for_each_node_and_tick(url, nodes):
         await until(looked)
         assert sorted(call[:2] for call in nodes.calls) == [("statuses", "n1"), ("statuses", "n2")]
         assert sum(call[2] for call in nodes.calls) == 16
+
+
+async def test_a_run_is_not_aborted_by_who_ends_one_of_its_jobs_on_its_node(runs, nodes):
+    run = await runs.start(ask("rows=1&wait=never", "rows=1&first=3", "rows=1&first=5"))
+
+    async def alone():
+        return [job.state for job in (await runs.get(run.run_id)).job_list] == ["running", "succeeded", "succeeded"]
+
+    await until(alone)
+    [pid] = nodes.pids()
+    os.kill(pid, signal.SIGTERM)
+    run = await ended(runs, run.run_id)
+    assert (run.state, run.exit_causes) == ("partial", {"aborted": 1, "ok": 2})
+    assert [job.state for job in run.job_list] == ["aborted", "succeeded", "succeeded"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "attempt", "state"), [({}, 2, "succeeded"), ({"runs_lost": "fail"}, 1, "failed")], ids=str
+)
+async def test_a_job_that_was_interrupted_is_begun_anew_as_a_lost_one_is(sqlite_url, nodes, policy, attempt, state):
+    nodes.interrupts = True
+    async with opened(sqlite_url, nodes, **policy) as runs:
+        run = await runs.start(ask("rows=2&wait=go"))
+
+        async def running():
+            return (await runs.get(run.run_id)).items == 2
+
+        await until(running)
+        [pid] = nodes.pids()
+        os.kill(pid, signal.SIGKILL)
+        nodes.go("go")
+        run = await ended(runs, run.run_id)
+        assert (run.state, run.items, run.job_list[0].attempt) == (state, 2, attempt)
+        first = select(scrape_attempts.c.exit_cause).where(scrape_attempts.c.number == 1)
+        assert [row.exit_cause for row in await runs.store.read(first)] == ["killed"]

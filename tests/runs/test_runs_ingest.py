@@ -13,6 +13,10 @@ from fetchworker.platforms import Chunk
 from fetchworker.runs import ingest as module
 from fetchworker.runs.cleaning import Cleaner
 from fetchworker.runs.ingest import Ingest, Source
+from fetchworker.runs.lines import ItemLine
+from fetchworker.runs.models import RowPage
+from fetchworker.runs.rows import add_rows
+from fetchworker.runs.store import now
 from fetchworker.runs.terms import Terms
 
 from .conftest import ask, opened, rows_of
@@ -207,3 +211,22 @@ async def test_runs_of_long_ago_are_deleted_with_all_they_had(asked, nodes):
         ("forget", f"{run.run_id}-0.1"),
         ("forget", f"{run.run_id}-1.1"),
     ]
+
+
+async def test_items_are_told_as_they_were_stored_however_deep(asked):
+    runs, run = asked
+    own = {"run_id": run.run_id, "job_id": f"{run.run_id}-0", "workspace_id": "w1", "ingested_at": now()}
+    deep = '{"x":' * 900 + "1" + "}" * 900  # stored before such lines were refused
+    lines = [ItemLine("a", None, "post", 0, deep), ItemLine("b\n", None, "post", 1, '{"n": 1.50}\r')]
+    shared = {**own, "conversation_id": "c1", "skill_id": None}
+    await runs.store.write(lambda connection: add_rows(connection, shared, lines, after=0))
+    page = await runs.items_json(run.run_id, limit=10)
+    assert page.endswith(b'"item":{"n": 1.50}}],"next":2}')
+    assert f'"item":{deep}}},'.encode() in page
+    [row] = RowPage.model_validate_json(await runs.items_json(run.run_id, after=1)).rows
+    assert (row, row.item_id, row.conversation_id) == ((await runs.items(run.run_id, after=1)).rows[0], "b\n", "c1")
+    first = await runs.items_across_json("w1", {"kind": "post", "skill": None}, after=None, limit=1)
+    assert first.endswith(f'"next":"{run.run_id}:1"}}'.encode())
+    rest = json.loads(await runs.items_across_json("w1", {"kind": "post"}, after=(run.run_id, 1), limit=9))
+    assert [row["itemId"] for row in rest["rows"]] == ["b\n"]
+    assert json.loads(await runs.items_across_json("w2", {}, after=None, limit=9)) == {"rows": [], "next": None}

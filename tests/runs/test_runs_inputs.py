@@ -165,3 +165,28 @@ def test_options_are_numbers(name, value):
         RunRequest.model_validate({"workspaceId": "w", "runs": [job]})
     job["options"] = {name: 512}
     assert RunRequest.model_validate({"workspaceId": "w", "runs": [job]})
+
+
+def test_an_input_that_is_nested_too_deep_is_refused():
+    deep: object = 1
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(ArgumentError, match="more than 200 objects and lists lie in each other") as caught:
+        actors().drafts(wanted(GOOD, ("fetch", {"url": "https://site.example/", "headers": deep})))
+    assert caught.value.context["fields"] == ["runs[1].input"]
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"user": "an\x00n"}, "runs[0].input.user"),
+        ("https://site.example/\x00", "runs[0].input"),
+        ({"us\x00er": "ann"}, "runs[0].input"),
+        ({"seeds": [{"user": "ann"}, {"user": ["a", {"b": "\x00"}]}]}, "runs[0].input.seeds[1].user[1].b"),
+        ({"user": "\ud800"}, "runs[0].input.user"),
+    ],
+)
+def test_a_text_that_no_job_can_be_told_is_refused_by_its_place(given, field):
+    with pytest.raises(ArgumentError, match="holds a NUL or half a character") as caught:
+        actors().drafts(wanted(("linktree", given)))
+    assert caught.value.context["fields"] == [field]

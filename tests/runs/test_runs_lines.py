@@ -79,3 +79,15 @@ def test_however_the_bytes_come_in_the_same_is_found(lines, sizes):
         made = cut(data[offset:end], offset, job_id="j", whole=end == len(data))
         rows, refused, offset = rows + made.rows, refused + made.refused, made.end
     assert (rows, refused, offset) == (whole.rows, whole.refused, whole.end)
+
+
+def nested(depth: int) -> bytes:
+    """An item with so many objects within each other, itself included."""
+    return b'{"item_id":"a","x":' + b'{"x":' * (depth - 1) + b"1" + b"}" * depth + b"\n"
+
+
+def test_a_line_that_is_nested_too_deep_is_refused_and_says_so():
+    wide = b'{"item_id":"w","x":[' + b"{}," * 500 + b"{}]}\n"
+    made = cut(nested(200) + nested(201) + nested(5000) + wide, 0, job_id="j", whole=True)
+    assert [row.item_id for row in made.rows] == ["a", "w"]
+    assert [line.reason for line in made.refused] == ["more than 200 objects and lists lie in each other"] * 2

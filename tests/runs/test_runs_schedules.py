@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings, strategies
+from pydantic import ValidationError
 from sqlalchemy import select, update
 
 from fetchworker.db.runtables import scrape_runs
@@ -57,6 +60,33 @@ def test_what_never_comes_is_refused(expression, zone, field):
     assert caught.value.context["fields"] == [field]
 
 
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("60 * * * *", "'60' is no minute: 0 to 59"),
+        ("0 24 * * *", "'24' is no hour: 0 to 23"),
+        ("0 0 * 13 *", "'13' is no month"),
+        ("R 3 * * *", "'R' is no minute"),
+        ("0 r(1-5) * * *", "is no hour"),
+        ("H/5 * * * *", "is no minute"),
+        ("0 3 * * * *", "is not five fields"),
+    ],
+)
+def test_a_wrong_field_is_named(expression, told):
+    with pytest.raises(ArgumentError, match=re.escape(told)):
+        cron.check(expression, "UTC")
+
+
+def test_names_of_months_and_days_are_good():
+    cron.check("0 3 * mar-apr,oct fri,thu", "UTC")
+
+
+@pytest.mark.parametrize("enabled", ["yes", 1, "false"])
+def test_enabled_is_a_boolean(enabled):
+    with pytest.raises(ValidationError):
+        wanted(enabled=enabled)
+
+
 NOON = utc("2026-05-04 12:00")
 HOURS = [NOON - timedelta(hours=back) for back in (2, 1, 0)]
 
@@ -86,10 +116,52 @@ def test_missed_times_alone():
     assert cron.plan(HOURS, [], late, misfire="all", **alone).starts == HOURS
 
 
-def test_years_of_missed_minutes_are_bounded():
+def test_of_years_of_missed_minutes_the_latest_count():
     found, following = cron.passed("* * * * *", "UTC", NOON - timedelta(days=400), NOON)
-    assert len(found) <= cron.MOST + 1
+    assert found == [NOON - timedelta(minutes=back) for back in range(cron.MOST, -1, -1)]
     assert following == NOON + timedelta(minutes=1)
+    found, following = cron.passed("* * 1 1 *", BERLIN, utc("2015-01-01 00:00"), NOON)
+    assert (len(found), found[-1], following) == (101, utc("2026-01-01 22:59"), utc("2026-12-31 23:00"))
+
+
+def one_by_one(expression, zone, first, now):
+    """The times until now, all of them walked through, and the one after."""
+    found, time = [], first
+    while time is not None and time <= now:
+        found.append(time)
+        time = cron.following(expression, zone, time)
+    return found[-cron.MOST - 1 :], time
+
+
+EXPRESSIONS = [
+    "*/7 * * * *",
+    "30 2 * * *",
+    "15,45 * * * *",
+    "5 1-4 * * *",
+    "*/20 2 * * *",
+    "0 0 * * 1",
+    "30 1,2,3 * * 0",
+    "0 2 1 * *",
+]
+#: nights in which the clocks of the zones below change, and one in which none does
+NIGHTS = [
+    utc(f"2026-{night}")
+    for night in ("03-29 01:00", "10-25 01:00", "11-01 06:00", "03-08 07:00", "04-04 15:00", "07-01 00:00")
+]
+
+
+@given(
+    expression=strategies.sampled_from(EXPRESSIONS),
+    zone=strategies.sampled_from(["UTC", BERLIN, "America/New_York", "Australia/Lord_Howe"]),
+    night=strategies.sampled_from(NIGHTS),
+    minutes=strategies.integers(-4000, 4000),
+    back=strategies.integers(1, 20_000),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_was_missed_is_what_is_found_one_by_one(expression, zone, night, minutes, back):
+    now = night + timedelta(minutes=minutes)
+    first = cron.following(expression, zone, now - timedelta(minutes=back))
+    assert cron.passed(expression, zone, first, now) == one_by_one(expression, zone, first, now)
 
 
 class Clock:
@@ -148,6 +220,18 @@ async def test_overlap_and_misfire_hold_over_restarts(url, nodes):
             assert await again.turn() == 1
             assert len((await again.get(made.schedule_id)).waiting) == left
         assert await count(runs) == 3
+
+
+async def test_after_months_of_rest_the_last_missed_time_is_made_up_for(sqlite_url, nodes):
+    clock = Clock("2026-02-12 12:00:10")
+    async with opened(sqlite_url, nodes, engine=False) as runs:
+        made = await kept(runs, clock).add(wanted(cron="* * * * *", misfire="once", overlap="allow"))
+        late = await kept(runs, clock).add(wanted(name="late", cron="0 * * * *", misfire="once", overlap="allow"))
+        clock.now = utc("2026-05-04 15:30:40")
+        assert await kept(runs, clock).turn() == 2
+        told = [await runs.schedules.get(one.schedule_id) for one in (made, late)]
+        assert [one.last_at[:16] for one in told] == ["2026-05-04T15:30", "2026-05-04T15:00"]
+        assert [one.next_at[:16] for one in told] == ["2026-05-04T15:31", "2026-05-04T16:00"]
 
 
 async def test_schedules_are_changed_switched_and_forgotten(sqlite_url, nodes):

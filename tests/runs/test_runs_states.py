@@ -63,7 +63,7 @@ def test_a_job_that_its_node_does_not_know_is_lost_after_the_lease():
 
 
 def test_an_abort_is_none_while_a_lost_attempt_may_run():
-    roll = rolled_up([JobEnd(0, "aborted", "aborted", [])], ["j-0.1 was lost and may run still"])
+    roll = rolled_up([JobEnd(0, "aborted", "aborted", [])], ["j-0.1 was lost and may run still"], abort=True)
     assert (roll.state, roll.reasons[-1]) == ("failed", "j-0.1 was lost and may run still")
 
 
@@ -86,10 +86,21 @@ ROLLS = [
     (["failed", "oom"], "failed"),
     (["failed", "timed_out"], "failed"),
     (["timed_out", "timed_out"], "timed_out"),
+    (["aborted", "ok", "ok"], "partial"),
+    (["aborted", "aborted"], "failed"),
+]
+ABORTS = [
+    (["ok"], "succeeded"),
     (["aborted", "ok", "failed"], "aborted"),
     (["aborted", "lost"], "failed"),
     (["aborted", "lost", "ok"], "partial"),
 ]
+
+
+@pytest.mark.parametrize(("causes", "state"), ABORTS, ids=["+".join(causes) for causes, _ in ABORTS])
+def test_a_run_is_aborted_when_that_was_asked_for(causes, state):
+    jobs = [JobEnd(number, CAUSES[cause], cause, ["why"]) for number, cause in enumerate(causes)]
+    assert rolled_up(jobs, abort=True).state == state
 
 
 @pytest.mark.parametrize(("causes", "state"), ROLLS, ids=["+".join(causes) for causes, _ in ROLLS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -24,6 +25,9 @@ from fetchworker.errors import (
     OutcomeError,
     ProxyExhaustedError,
     RedisUnavailableError,
+    RefusedError,
+    StorageAwayError,
+    StorageError,
 )
 from fetchworker.service.failures import STATUSES, ApiError, failure_of
 from fetchworker.service.models import FetchBody, read_body
@@ -333,3 +337,10 @@ def test_other_refusals_of_the_protocol(service):
 def test_the_table_is_documented():
     rows = re.findall(r"^\| (\d{3}) \| `([A-Z_]+)` \|", DOCS.read_text(), re.MULTILINE)
     assert {kind: int(status) for status, kind in rows} == STATUSES
+
+
+@pytest.mark.parametrize("kind", [StorageError, RefusedError, StorageAwayError])
+def test_the_address_of_a_database_is_in_no_answer(kind):
+    found = failure_of(kind("postgresql://db.internal.example:5432/runs: value too long", url="db.internal.example"))
+    assert found.type == ("STORAGE_UNAVAILABLE" if kind is StorageAwayError else "INTERNAL_ERROR")
+    assert "db.internal" not in json.dumps(found.body())

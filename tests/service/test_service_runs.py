@@ -252,3 +252,18 @@ def test_principals_of_the_database_are_known_by_the_same_keys(running, done, ap
     assert made < revoked
     assert datetime.fromisoformat(told["used_at"]) > made, "a service that has not heard of it yet lets the key in"
     assert key not in listed
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/items?workspace=ann&kind=%00", "kind"),
+        ("/runs?after=a%00b", "after"),
+        ("/runs/%00", "path"),
+        ("/artifacts?x=1&site=%00", "site"),
+    ],
+)
+def test_a_nul_is_refused_before_anybody_is_asked(api, path, field):
+    answer = api("GET", path, "boss")
+    assert (answer.status_code, answer.json()["type"]) == (400, "VALIDATION_ERROR")
+    assert answer.json()["context"]["fields"] == [field]

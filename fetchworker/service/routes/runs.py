@@ -254,7 +254,8 @@ def _rows(router: APIRouter, service: Service) -> None:
         if NDJSON in request.headers.get("accept", ""):
             return await _streamed(_lines(service, request, run_id, after))
         async with runs_of(service, request, "run_items") as runs:
-            return told(await runs.items(run_id, workspaces=seen(service, request), after=after, limit=limit))
+            page = await runs.items_json(run_id, workspaces=seen(service, request), after=after, limit=limit)
+        return Response(page, media_type=JSON)
 
     @router.get(
         "/items", summary="Rows across runs", operation_id="items", response_model=ItemsView, responses=failures()
@@ -273,11 +274,10 @@ def _rows(router: APIRouter, service: Service) -> None:
         if own is None:
             raise ApiError("VALIDATION_ERROR", "workspace: say whose items are meant", fields=["workspace"])
         run, _, seq = (after or "").partition(":")
-        narrow: dict[str, Any] = {"conversation": conversation, "skill": skill, "kind": kind, "limit": limit}
+        narrow = {"conversation": conversation, "skill": skill, "kind": kind}
         async with runs_of(service, request, "items") as runs:
-            page = await runs.items_across(workspace=own, after=(run, int(seq)) if after else None, **narrow)
-        last = page.rows[-1] if page.rows else None
-        return told(ItemsView(rows=page.rows, next=f"{last.run_id}:{last.seq}" if last else None))
+            page = await runs.items_across_json(own, narrow, after=(run, int(seq)) if after else None, limit=limit)
+        return Response(page, media_type=JSON)
 
 
 def _acting(router: APIRouter, service: Service) -> None:

@@ -167,7 +167,10 @@ def _held(own: dict[str, Any], caller: str | None) -> Held | None:
 def _seconds(given: Any) -> float | None:
     if given is None:
         return None
-    seconds = float(given) if isinstance(given, str | int | float) else 0.0  # a text is a number here
+    try:
+        seconds = float(given) if isinstance(given, str | int | float) else 0.0  # a text is a number here
+    except (ValueError, OverflowError):
+        seconds = 0.0
     if not seconds > 0:
         raise ApiError("VALIDATION_ERROR", "timeout: a number of seconds is expected", fields=["timeout"])
     return seconds
