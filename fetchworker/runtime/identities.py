@@ -109,6 +109,11 @@ class IdentitiesOfCrawl(ABC):
         if name and session.stored:
             await (await self.sessions()).save(self.site, name, session)
 
+    def renew_session(self, name: str) -> None:
+        """A session has come here by a lock or a lease: another process may have changed it meanwhile."""
+        if self._sessions is not None:
+            self._sessions.renew(self.site, name)
+
     async def drop_session(self, name: str) -> None:
         """Forget a session that nobody will ask for again; if Redis is away it goes when its time is over.
 

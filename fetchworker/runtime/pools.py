@@ -66,8 +66,9 @@ def session_pool(runtime: IdentitiesOfCrawl) -> SessionPool:
     queue = runtime.queue
     patience = {} if queue is None else {"patiently": queue.vigil.patiently}
     return SessionPool(
-        backend, terms, site=site, forget=forget, count=runtime.count, ending=runtime.ending, halted=halted, **patience
-    )
+        backend, terms, site=site, forget=forget, renew=runtime.renew_session, count=runtime.count,
+        ending=runtime.ending, halted=halted, **patience,
+    )  # fmt: skip
 
 
 async def session_store(runtime: IdentitiesOfCrawl) -> SessionStore:

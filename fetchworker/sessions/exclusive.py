@@ -13,7 +13,7 @@ from fetchworker.sessions.moments import Moments
 from fetchworker.sessions.pool import BLOCK_SPAN
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from fetchworker.sessions.hold import Hold
     from fetchworker.sessions.pool import Lease, PoolTerms
@@ -24,8 +24,8 @@ class Exclusive(Holdings, ABC):
 
     terms: PoolTerms
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, renew: Callable[[str], None] = lambda _: None) -> None:
+        super().__init__(renew)
         self._moments = Moments(lambda hold: self._spawn(self.release(hold.owner)))
 
     @abstractmethod

@@ -10,15 +10,20 @@ from fetchworker.sessions.hold import Hold
 from fetchworker.sessions.pool import Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from fetchworker.sessions.pool import Lease
 
 
 class Holdings:
-    """Who has what here."""
+    """Who has what here.
 
-    def __init__(self) -> None:
+    Args:
+        renew: told of a session that somebody else may have changed before it came here.
+    """
+
+    def __init__(self, renew: Callable[[str], None] = lambda _: None) -> None:
+        self._renew = renew
         self._holds: dict[str, Hold] = {}
         self._owners: dict[str, str] = {}
         self._taking: dict[str, asyncio.Lock] = {}
@@ -63,6 +68,8 @@ class Holdings:
         hold.lease, hold.stored = taken.lease, not taken.lease.new
         self._holds[hold.owner] = hold
         self._owners[hold.lease.session_id] = hold.owner
+        if not (hold.lease.new or hold.lease.known):
+            self._renew(hold.lease.session_id)
         return hold
 
     async def _surely(self, work: Awaitable[bool]) -> None:

@@ -49,6 +49,7 @@ class SessionPool(Exclusive):
         terms: the pool's numbers.
         site: whose pool it is, for errors.
         forget: deletes the stored record of a session that the pool has dropped.
+        renew: told of a session that comes here and that somebody else may have changed: what is known of it is old.
         patiently: does what it is given again as long as Redis is away.
         count: adds to a stat.
         ending: whether nobody should wait any longer.
@@ -62,12 +63,13 @@ class SessionPool(Exclusive):
         *,
         site: str,
         forget: Callable[[str], Awaitable[None]] = _nothing,
+        renew: Callable[[str], None] = lambda _: None,
         patiently: Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]] = _at_once,
         count: Callable[[str], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
         halted: Callable[[], bool] = lambda: False,
     ) -> None:
-        super().__init__()
+        super().__init__(renew)
         self.terms = terms
         self.worker = secrets.token_hex(6)
         self._make = backend
@@ -113,6 +115,7 @@ class SessionPool(Exclusive):
         wait: float | None = None,
         patient: bool = True,
         brief: bool = False,
+        lent: bool = False,
         fresh: Fresh = "either",
     ) -> Hold:
         """The owner's session, leased when it has none. Give it back with :meth:`release` or :meth:`quarantine`.
@@ -123,6 +126,7 @@ class SessionPool(Exclusive):
             wait: seconds to wait (None: as the terms say).
             patient: they count from when somebody who waited was last served, in whichever process.
             brief: it is for one try.
+            lent: others will use it, from any process.
             fresh: only a new one, or only a used one.
 
         Raises:
@@ -135,17 +139,19 @@ class SessionPool(Exclusive):
         async def taken() -> Taken:
             began, found = time.monotonic(), None
             while found is None:
-                found = await self._turns.taken(self._wanted(which, owner, limit, patient, fresh), began)
+                found = await self._turns.taken(self._wanted(which, owner, limit, patient, fresh, lent), began)
             return found
 
         return await self._hold(Hold(owner, Lease("", 0), brief=brief), taken)
 
-    def _wanted(self, which: Callable[[], str], owner: str, limit: float, patient: bool, fresh: Fresh) -> Want:
-        jar = which()
+    def _wanted(  # noqa: PLR0917  # as take() has them
+        self, which: Callable[[], str], owner: str, limit: float, patient: bool, fresh: Fresh, lent: bool
+    ) -> Want:
+        jar, holder = which(), "" if lent else self.worker
 
         async def ask(backend: PoolBackend, waits: float | None) -> Taken:
             skip = tuple(self._foreign)
-            return await backend.take(jar, owner, holder=self.worker, fresh=fresh, skip=skip, waits=waits)
+            return await backend.take(jar, owner, holder=holder, fresh=fresh, skip=skip, waits=waits)
 
         return Want(jar, False, owner, ask, limit, patient, lambda: which() == jar)
 

@@ -1,7 +1,8 @@
 """Sessions in use in this process: one object per session, whoever asks for it.
 
-A session is read from the store again after a moment (:data:`FRESH`), as soon as nobody here holds it, and written back
-when its cookies or tokens changed. Writes merge in the store, so that two processes with one session lose nothing.
+A session is read from the store again after a moment (:data:`FRESH`), as soon as nobody here holds it, or when whoever
+holds it alone has it from another process; it is written back when its cookies or tokens changed. Writes merge in the
+store, so that two processes with one session lose nothing.
 """
 
 from __future__ import annotations
@@ -92,6 +93,12 @@ class LiveSessions:
         entry.session = session
         entry.marks = _marks(session)
         entry.read = entry.seen = self._clock()
+
+    def renew(self, site: str, name: str) -> None:
+        """Somebody else may have changed a session: it is read again when it is asked for next."""
+        entry = self._entries.get((site, name))
+        if entry is not None:
+            entry.read = -math.inf
 
     async def release(self, site: str, name: str, session: Session) -> None:
         """Give a session back; what changed in it is stored."""

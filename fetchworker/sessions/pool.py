@@ -8,7 +8,7 @@ a time. The back ends are :class:`~fetchworker.sessions.poolredis.RedisPool`, wh
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import orjson
@@ -62,11 +62,15 @@ class PoolTerms:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A session in one hand. ``new``: it has no stored record yet. ``number`` grows with every lease of the site."""
+    """A session in one hand. ``new``: it has no stored record yet. ``number`` grows with every lease of the site.
+
+    ``known``: the process that gets it had it last, so that nobody else has changed its record since.
+    """
 
     session_id: str
     number: int
     new: bool = False
+    known: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,7 @@ class PoolBackend(Protocol):
     ) -> Taken:
         """Lease the next session of a jar; the same owner gets the one that it has, and older tokens of it are void.
 
+        ``holder``: the process that asks; empty when others will use the session.
         ``skip`` names sessions to leave alone; they take no place of those that may be. ``waits``: for how many seconds
         the owner has waited so far. It has a place in the line of all processes then, where whoever has waited for
         longest is served first, until it is served, quits, or does not ask for :data:`GRACE` seconds. None: it has no

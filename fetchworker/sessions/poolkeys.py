@@ -17,9 +17,10 @@ Redis Cluster. Times are microseconds of Redis's clock.
 ``fw:pool:{<site>}:away:<jar>``      zset, session → when it may be used again; it waits for its exit, and counts for
                                      no limit
 ``fw:pool:{<site>}:born:<jar>``      zset, session → when it was made
-``fw:pool:{<site>}:s:<session>``     hash: ``jar``, ``born``, ``used``, ``score`` (0 to 1000), ``uses``, ``blocks``;
-                                     of a leased one ``token``, ``owner``, ``holder``, ``since``, ``lease``; of one
-                                     that was in quarantine ``reason``, ``at``, ``until``
+``fw:pool:{<site>}:s:<session>``     hash: ``jar``, ``born``, ``used``, ``score`` (0 to 1000), ``uses``, ``blocks``,
+                                     ``last`` (the process that had it last); of a leased one ``token``,
+                                     ``owner``, ``holder``, ``since``, ``lease``; of one that was in quarantine
+                                     ``reason``, ``at``, ``until``
 ``fw:pool:{<site>}:o:<owner>``       string, expires: the session that the owner has or had
 ``fw:pool:{<site>}:line:<jar>``      zset, expires: owner → since when it waits for a session of the jar
 ``fw:pool:{<site>}:seen:<jar>``      zset, expires: owner → until when it is waited for, should it not ask again

@@ -76,7 +76,7 @@ class MemoryPool:
         owner: str,
         /,
         *,
-        holder: str = "",  # noqa: ARG002
+        holder: str = "",
         fresh: Fresh = "either",
         skip: Sequence[str] = (),
         waits: float | None = None,
@@ -87,8 +87,8 @@ class MemoryPool:
         self._places.reap(now)
         had = home.sessions.get(self._had(owner, now) or "")
         if had is not None and had.owner == owner and had.id in self._places.leased:
-            return Taken(self._give(had, owner, now))
-        ask = _Ask(jar, owner, waits, now)
+            return Taken(self._give(had, owner, now, holder))
+        ask = _Ask(jar, owner, waits, now, holder)
         limit = self.terms.concurrency
         before = self._line.ahead(owner, ask.since, now)
         if limit is not None and len(self._places.leased) + before >= limit:
@@ -110,7 +110,7 @@ class MemoryPool:
         found = self._places.next(home, had, ask.now, dropped, skip) if fresh != "new" else None
         if found is not None:
             found.uses += 1
-            return self._give(found, ask.owner, ask.now)
+            return self._give(found, ask.owner, ask.now, ask.holder)
         if fresh == "used" or not self._places.room(home, skip):
             return None
         if home.away_count >= max(WAITING, self.terms.max_total):
@@ -120,7 +120,7 @@ class MemoryPool:
         made = Pooled(new_id(ask.jar), ask.jar, ask.now, ask.now, uses=int(fresh != "new"))
         home.sessions[made.id] = made
         self._places.totals["made"] += 1
-        return self._give(made, ask.owner, ask.now, new=True)
+        return self._give(made, ask.owner, ask.now, ask.holder, new=True)
 
     def _refused(
         self, ask: _Ask, wait: float, before: int, dropped: Sequence[str] = (), *, full: bool = False
@@ -150,8 +150,9 @@ class MemoryPool:
         found = self._owned.get(owner)
         return found[0] if found and found[1] > now else None
 
-    def _give(self, one: Pooled, owner: str, now: int, *, new: bool = False) -> Lease:
+    def _give(self, one: Pooled, owner: str, now: int, holder: str, *, new: bool = False) -> Lease:
         self._places.withdraw(one)
+        known, one.last = not new and one.last == holder != "", holder
         one.owner, one.number, one.lapse = owner, next(self._fence), now + _micro(self.terms.lease)
         self._places.leased[one.id] = one
         if len(self._owned) > 2 * len(self._places.leased) + 1000:  # enough to look through
@@ -162,7 +163,7 @@ class MemoryPool:
             self._line.leave(owner)
             self._line_of(one.jar).leave(owner)
             self._turns[one.jar] = one.number
-        return Lease(one.id, one.number, new)
+        return Lease(one.id, one.number, new, known=known)
 
     async def put(
         self, lease: Lease, /, *, good: int = 0, bad: int = 0, spare: int = 0
@@ -309,8 +310,8 @@ def _micro(seconds: float) -> int:
 class _Ask:
     """Who asks for a session: for how many seconds it has waited (None: it takes no place), and since when that is."""
 
-    __slots__ = ("jar", "now", "owner", "since", "waits")
+    __slots__ = ("holder", "jar", "now", "owner", "since", "waits")
 
-    def __init__(self, jar: str, owner: str, waits: float | None, now: int) -> None:
-        self.jar, self.owner, self.waits, self.now = jar, owner, waits, now
+    def __init__(self, jar: str, owner: str, waits: float | None, now: int, holder: str) -> None:
+        self.jar, self.owner, self.waits, self.now, self.holder = jar, owner, waits, now, holder
         self.since = now - _micro(waits or 0)

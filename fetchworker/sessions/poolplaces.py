@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Pooled:
     """A session; ``place`` is its order while it is idle, ``due`` when its rest ends, ``lapse`` when its lease does.
 
-    ``back``: when its exit may be used again, for which it waits.
+    ``back``: when its exit may be used again, for which it waits. ``last``: the process that had it last.
     """
 
     id: str
@@ -31,6 +31,7 @@ class Pooled:
     blocks: int = 0
     number: int = 0
     owner: str = ""
+    last: str = ""
     reason: str | None = None
     reason_at: int | None = None
     until: int | None = None

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fetchworker.sessions.pool import Fresh, Standing
 
 _FRESH = {"either": "0", "new": "1", "used": "2"}
+#: what a session is that is leased (pool_take.lua)
+_NEW, _KNOWN = 1, 2
 _TOTALS = ("made", "dropped", "quarantined", "lapsed")
 
 
@@ -100,7 +102,7 @@ class RedisPool:
         if not int(found[0]):
             wait, before, turn = map(int, found[1:4])
             return Taken(None, wait / 1e6, _names(found[4:]), _damaged(found[4:]), before, turn)
-        lease = Lease(text_of(found[1]), int(found[2]), bool(int(found[3])))
+        lease = Lease(text_of(found[1]), int(found[2]), int(found[3]) == _NEW, known=int(found[3]) == _KNOWN)
         return Taken(lease, dropped=_names(found[4:]), damaged=_damaged(found[4:]))
 
     async def quit(self, jar: str, owner: str, /) -> None:

@@ -85,7 +85,7 @@ class RemoteLeases:
         """
         secret = secrets.token_urlsafe(_BYTES)
         name = self._owner(secret)
-        lease = (await self._pool.take(jar, name, wait=wait, patient=False)).lease
+        lease = (await self._pool.take(jar, name, wait=wait, patient=False, lent=True)).lease
         self._pool.hand_over(name)
         return Token(lease, secret).text, time.time() + self._pool.terms.lease
 

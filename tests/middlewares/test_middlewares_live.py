@@ -244,3 +244,16 @@ async def test_a_thousand_sessions_later_the_first_are_forgotten_here(live, cloc
     clock.now += FRESH + 0.1
     await one("last")
     assert set(live._entries) == {(SITE, "last")}
+
+
+async def test_a_session_that_somebody_else_may_have_changed_is_read_again(live, store):
+    session = await live.acquire(SITE, NAME, mint)
+    await live.release(SITE, NAME, session)
+    elsewhere = await store.load(SITE, NAME)
+    put(elsewhere, "b")
+    await store.save(elsewhere)
+    assert sent(await live.acquire(SITE, NAME, mint)) is None, "read a moment ago"
+    await live.release(SITE, NAME, session)
+    live.renew(SITE, NAME)
+    live.renew(SITE, "another")
+    assert sent(await live.acquire(SITE, NAME, mint)) == "b=1"

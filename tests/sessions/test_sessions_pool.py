@@ -65,6 +65,22 @@ class PoolConformance:
         await pool.put(lease)
         assert await pool.owner(lease) is None
 
+    async def test_a_lease_tells_whether_its_process_had_the_session_last(self, make):
+        pool = make(TERMS)
+
+        async def had_last(holder):
+            lease = (await pool.take("main", "a", holder=holder)).lease
+            await pool.put(lease)
+            return lease.known
+
+        asked = ["here", "here", "there", "here", "here", "", "", "here"]
+        assert [await had_last(holder) for holder in asked] == [
+            False, True, False, False, True, False, False, False,
+        ]  # fmt: skip
+        held = (await pool.take("main", "a", holder="here")).lease
+        assert held.known
+        assert not (await pool.take("main", "a", holder="there")).lease.known, "its owner goes on elsewhere"
+
     async def test_an_owner_has_one_session_and_gets_it_again_elsewhere(self, make):
         here, there = make(TERMS), make(TERMS)
         first = (await here.take("main", "call")).lease

@@ -6,7 +6,7 @@
 -- KEYS[1]  fw:pool:{<site>}   and the keys after it, see pool_lib.lua
 --
 -- <owner>        whom it is for; who has one already gets it again, with a new token
--- <holder>       which process asks, for people to see
+-- <holder>       which process asks; empty: the session is for others to use
 -- <new>          what a session that is made now is called
 -- <lease>        until it comes back by itself, unless it is extended
 -- <prefer>       oldest, best or lru
@@ -22,7 +22,7 @@
 -- Whoever has waited for longest is served first, whichever process it is of: nobody has a session, or a place among the
 -- site's leases, as long as those before it may have it.
 --
--- Returns {1, session, token, new (1 or 0), dropped...}: leased; {0, wait, before, turn, dropped...}: none; the next comes
+-- Returns {1, session, token, new (1; 2: the same process had it last; 0), dropped...}: leased; {0, wait, before, turn, dropped...}: none; the next comes
 -- back after <wait> at the latest, <before> have waited for longer, and <turn> is another number than the last time when
 -- somebody who waited has been served. Of those dropped '!' marks one of which nothing could be read, '?' what is no session.
 local jar, owner, holder, new = unpack(ARGV, 1, 4)
@@ -39,14 +39,16 @@ local function give(id, is_new)
   local token = raised('fence', now)
   redis.call('ZREM', idle(jar), id)
   redis.call('ZADD', LEASES, now + lease, id)
-  redis.call('HSET', of(id), 'token', token, 'owner', owner, 'holder', holder, 'since', now, 'lease', lease)
+  local kind = is_new
+  if is_new == 0 and holder ~= '' and redis.call('HGET', of(id), 'last') == holder then kind = 2 end
+  redis.call('HSET', of(id), 'token', token, 'owner', owner, 'holder', holder, 'last', holder, 'since', now, 'lease', lease)
   redis.call('SET', owned(owner), id, 'PX', math.ceil((lease + memory) / 1000))
   if redis.call('ZCARD', line) > 0 then
     leave(line, seen, owner)
     leave(LINE, SEEN, owner)
     redis.call('HSET', root, 'turn:' .. jar, token)
   end
-  return {1, id, token, is_new, unpack(dropped)}
+  return {1, id, token, kind, unpack(dropped)}
 end
 
 -- `full`: it is the site's leases that are too many
