@@ -29,4 +29,4 @@ def country_code(text: str) -> str:
     if code in CODES:
         return code
     hint = f"; did you mean {_MEANT[code]}?" if code in _MEANT else ""
-    raise ProxyConfigError(f"the country is no code of two letters such as DE or US (ISO 3166-1){hint}")
+    raise ProxyConfigError(f"the country is none of the codes of ISO 3166-1, two letters such as DE or US{hint}")
