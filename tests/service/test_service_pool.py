@@ -52,7 +52,12 @@ def test_two_leases_are_two_identities(service, site):
     assert one["session_id"] != other["session_id"]
     for held in (one, other):
         assert post(service, f"/pool/{site}/release", lease=held["lease"]).status_code == 204
-    assert lease(service, site)["session_id"] in (one["session_id"], other["session_id"])
+    given = [lease(service, site)]
+    while given[-1]["session_id"] not in (one["session_id"], other["session_id"]):
+        assert len(given) < 10, "those that other tests gave back may come first"
+        given.append(lease(service, site))
+    for held in given:
+        assert post(service, f"/pool/{site}/release", lease=held["lease"]).status_code == 204
 
 
 def test_one_in_quarantine_is_not_leased(service, site):
