@@ -115,9 +115,10 @@ def test_usage_and_sessions_are_told_of_a_run_and_its_jobs(done, api, running):
     assert api("GET", "/runs").json()["runs"][0]["usage"] is None
     told = running.project.scrapy("runs", "show", done["runId"]).stdout
     assert f"by direct (-): {run['usage']['by'][-1]['requests']} requests" in told
-    named = api("POST", "/runs", json=asked(("instagram", {"user": "nasa", "session": "ada"}))).json()["runId"]
-    ended(api, named)
-    [session] = api("GET", f"/runs/{named}/sessions").json()["sessions"]
+    body = asked(("instagram", {"user": "nasa", "session": "ada"}), workspace="carl")
+    named = api("POST", "/runs", "boss", json=body).json()["runId"]
+    ended(api, named, "boss")
+    [session] = api("GET", f"/runs/{named}/sessions", "boss").json()["sessions"]
     assert (session["site"], session["sessionId"], session["exit"]) == ("instagram", "ada", None)
     assert session["requests"] == sum(session["outcomes"].values()) > 0
     assert failure(api("GET", f"/runs/{named}/sessions", "bob")) == (404, "NOT_FOUND")
