@@ -93,7 +93,7 @@ async def test_a_job_that_is_deaf_is_killed_and_only_then_the_run_is_aborted(url
 async def test_what_has_not_begun_is_aborted_at_once(runs, nodes):
     nodes.down("n1")
     nodes.down("n2")
-    run = await runs.start(ask("rows=1"))
+    run = await runs.start(ask("rows=1&wait=never"))
 
     async def waits():
         return (await runs.events(run.run_id)).events[-1].type == "waiting"
