@@ -25,6 +25,7 @@ from fetchworker.download.wire import LAST, WIRE, Wire, page_of
 from fetchworker.errors import (
     BrowserError,
     FetchworkerError,
+    PageFailedError,
     ProxyAuthError,
     ProxyExhaustedError,
     ProxyFailedError,
@@ -121,7 +122,10 @@ class OutcomeMiddleware:
         if verdict.outcome in REFUSALS and operation_of(request) == ROBOTS:  # who refuses it may well give the page
             self._pause(request, verdict, wire)
             raise failure_of(request, response, verdict, "", wire)
-        through = await self._through(request, page, verdict, wire)
+        try:
+            through = await self._through(request, page, verdict, wire)
+        except PageFailedError as exc:
+            raise await self._recorder.failure(request, exc, response, verdict) from exc.__cause__
         if through is not None:
             return through
         blamed = self._refusals.learn(wire, page, verdict)
