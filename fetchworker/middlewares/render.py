@@ -24,7 +24,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from fetchworker.download.charging import MINT
 from fetchworker.download.rendering import Rendering
 from fetchworker.download.wire import WIRE, Wire
-from fetchworker.errors import FetchworkerError, PageFailedError
+from fetchworker.errors import FetchworkerError, PageFailedError, ProxyAuthError, ProxyFailedError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.redirect import another_try
@@ -52,6 +52,8 @@ _JOINED = "joined:"
 _ON_EVIDENCE = frozenset({"challenge", "shell", "contract"})
 #: seconds that a page is waited for at most, and the part of the try's timeout that this may be
 _PATIENCE, _PART = 20.0, 0.6
+#: errors that are an exit's fault
+OF_EXITS = (ProxyAuthError, ProxyFailedError)
 #: errors of a visit beside a request, which the request itself gets over
 _FAILURES = (FetchworkerError, DownloadFailedError, IgnoreRequest)
 
@@ -91,10 +93,10 @@ class RenderMiddleware:
         self._steps.counted(request)
         return response
 
-    async def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002
+    async def process_exception(self, request: Request, exception: Exception) -> None:
         """So was one that failed."""
         if self._steps.counted(request):
-            self._steps.ended(request, good=False)
+            self._steps.failed(request, exception)
 
 
 class Steps:
@@ -116,18 +118,19 @@ class Steps:
     def check(self) -> None:
         """Raise ConfigError where pages are to be rendered and none can be."""
         pool = self._runtime.config.pool
-        if self._runtime.config.render == "always" or (pool is not None and pool.via == "browser"):
+        if self._runtime.render == "always" or (pool is not None and pool.via == "browser"):
             self._guard.check(self._crawler.settings)
 
     def policy(self, request: Request) -> Render:
         """What holds for a request."""
         wished: Render | None = request.meta.get(RENDER)
-        return wished or self._runtime.config.render
+        return wished or self._runtime.render
 
     def rendering(self, request: Request, reason: str) -> Rendering:
         """What the browser waits for in a request's page."""
         seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
-        return Rendering(reason, partial(self._is_complete, request, reason), min(_PATIENCE, seconds * _PART))
+        complete, most = partial(self._is_complete, request, reason), self._runtime.environment.browser_navigations
+        return Rendering(reason, complete, min(_PATIENCE, seconds * _PART), most)
 
     async def _is_complete(self, request: Request, reason: str, page: Page) -> bool:
         if classify(page, site=self._runtime.site, request_url=request.url).outcome is Outcome.CHALLENGE:
@@ -162,6 +165,17 @@ class Steps:
         if wire.rendering.reason in _ON_EVIDENCE and not (wire.rendering.reason == "contract" and good):
             self._guard.told(good=good)
 
+    def failed(self, request: Request, exception: Exception) -> None:
+        """A browser's try has failed; what is its exit's fault says nothing of the site and spends no step."""
+        if not isinstance(exception, OF_EXITS):
+            self.ended(request, good=False)
+            return
+        wire: Wire = request.meta[WIRE]
+        identity, made = wire.session.identity, request.meta.get(STEPS, ())
+        request.meta[STEPS] = [one for one in made if one != identity]
+        self._runtime.count(f"render_failed/{self._runtime.site}")
+        self._standing.landed(identity, good=False)
+
     def parsed(self, response: Response, *, good: bool) -> None:
         """Say whether the parser found in a page what it had missed without a browser."""
         wire: Wire | None = response.meta.get(WIRE)
@@ -177,9 +191,11 @@ class Steps:
         return allowed and is_load(request) and self._guard.can(wire, self._crawler.settings)
 
     @staticmethod
-    def made(wire: Wire | None) -> bool:
-        """Whether a try was a step, which counts for none."""
-        return wire is not None and wire.rendering is not None and wire.rendering.reason in _ON_EVIDENCE
+    def made(wire: Wire | None, exception: Exception) -> bool:
+        """Whether a try that failed was a step, which counts for none; one that its exit has ended is none."""
+        if wire is None or wire.rendering is None or isinstance(exception, OF_EXITS):
+            return False
+        return wire.rendering.reason in _ON_EVIDENCE
 
     async def through(self, request: Request, page: Page, verdict: Verdict, wire: Wire | None) -> Request | None:
         """The request once more, by the browser or after it; None where the answer is to be taken as it is.
@@ -216,13 +232,15 @@ class Steps:
             return None
         again = another_try(request, same_identity=True)
         again.meta[STEPS] = [*before, identity]
+        # a browser would follow the redirect that is asked for, and that may stand behind a challenge
+        loads = is_load(request) and not (reason == "challenge" and request.meta.get("dont_redirect"))
         if not wire.session.stored:
             again.meta[CARRIED] = wire.session
         if reason == "challenge" and await self._joins(request, wire):
-            if is_load(request):  # a visit for a script's request would bring no more than the other has
+            if loads:  # a visit for a script's request would bring no more than the other has
                 again.meta[STEPS] = [*before, _JOINED + identity]
             return again
-        if is_load(request):
+        if loads:
             again.meta[STEP] = reason
             if reason == "challenge":
                 self._standing.begins(identity)

@@ -8,7 +8,7 @@ from fetchworker.demo.lab import lab_app
 from fetchworker.demo.model import Reply
 from tests.crawl.test_crawl_render import URL, browser, stats  # noqa: F401  # the fixture
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 HTML = ("content-type", "text/html")
 
 
