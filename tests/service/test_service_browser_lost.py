@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fetchworker.demo.model import Reply
@@ -13,6 +15,17 @@ LEADS = b"""<title>here</title><div id=root></div><button onclick="location.href
 <script>if (location.search) setTimeout(() => location.href = 'https://nowhere.invalid/', 100)</script>"""
 HTML = ("content-type", "text/html")
 PAGE, CHALLENGE = Reply(200, (HTML,), LEADS), Reply(403, (HTML, ("x-amzn-waf-action", "challenge")), LEADS)
+LINKS = {"props": {"pageProps": {"username": "ann", "account": {"id": 7, "username": "ann"}, "links": []}}}
+#: an application that puts its data into its page
+FILLED = f"""<!doctype html><title>ann</title><div id=root></div><script>
+const made = document.createElement("script");
+made.id = "__NEXT_DATA__";
+made.type = "application/json";
+made.textContent = {json.dumps(json.dumps(LINKS))};
+setTimeout(() => document.body.append(made), 400);
+/*{"code of the application " * 300}*/
+</script>"""
+PROFILE = Reply(200, (HTML,), FILLED.encode())
 CLICK = [{"type": "click", "selector": "button"}, {"type": "wait_for", "seconds": 1}]
 
 
@@ -20,8 +33,9 @@ CLICK = [{"type": "click", "selector": "button"}, {"type": "wait_for", "seconds"
 def client(shell, tmp_path_factory):
     """Of a service with a browser, whose only page leads nowhere."""
     lab = Lab(proxies=0)
-    lab.app = lambda request: CHALLENGE if request.route == "/challenge" else PAGE
-    made = Serving(tmp_path_factory.mktemp("lost"), "--stateless", FETCHWORKER_BROWSER=shell)
+    pages = {"/challenge": CHALLENGE, "/ann": PROFILE}
+    lab.app = lambda request: pages.get(request.route, PAGE)
+    made = Serving(tmp_path_factory.mktemp("lost"), FETCHWORKER_BROWSER=shell)
     made.project.use(lab, proxies=False)
     with made, made.client() as client:
         yield client
@@ -47,3 +61,11 @@ def test_a_mint_fails(client):
     answer = client.post("/sessions/ann/mint", json={"url": f"{LAB}/challenge?go"})
     assert failure(answer) == (502, "FETCH_ERROR"), answer.text
     assert failure(client.get("/sessions/ann")) == (404, "NOT_FOUND")
+
+
+def test_a_sites_route_has_its_application_filled_in(client):
+    """By the browser, where the call says so; what the HTTP client is given lacks the data."""
+    told = client.get("/linktree/profile", params={"user": "ann", "render": "on_evidence"})
+    assert told.status_code == 200, told.text
+    assert '"username":"ann"' in told.text.replace(" ", "")
+    assert failure(client.get("/linktree/profile", params={"user": "ann", "render": "never"}))[1] == "CONTRACT_ERROR"
