@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -34,6 +35,16 @@ async def end(*tasks: asyncio.Task[None] | None, again: float = AGAIN) -> None:
     for task in running:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("a bug of ours: %s had ended", task.get_coro(), exc_info=error)
+
+
+async def drop(task: asyncio.Future[Any]) -> None:
+    """Cancel a task that still runs, and see to its end; what it ends with is of no interest then."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait((task,), timeout=AGAIN)
+    if not task.cancelled():
+        with suppress(Exception):
+            task.exception()
 
 
 async def within(seconds: float, work: Awaitable[object], what: str) -> bool:

@@ -53,6 +53,11 @@ class Report:
     problems: list[str] = field(default_factory=list)
 
     @property
+    def begun(self) -> bool:
+        """Whether an action was done, well or not."""
+        return any(one.outcome != "skipped" for one in self.actions)
+
+    @property
     def failed(self) -> ActionOutcome | None:
         """The first action that failed."""
         return next((one for one in self.actions if one.outcome == "failed"), None)

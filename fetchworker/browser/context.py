@@ -12,6 +12,7 @@ from fetchworker.browser.faults import translated
 from fetchworker.browser.identity import locale_of, overrides
 from fetchworker.browser.introduce import introduce
 from fetchworker.errors import BrowserError, PageFailedError, PageTimeoutError
+from fetchworker.tasks import drop
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
@@ -106,7 +107,7 @@ class BrowserContext:
         except Exception as exc:
             raise await self._told(exc) from exc
         finally:
-            await _ended(task)
+            await drop(task)
         self.spoil()
         raise _fresh(doom.result()) if doom.done() else self._late()
 
@@ -184,13 +185,3 @@ def _fresh(error: BrowserError) -> BrowserError:
     made = type(error)(error.layer, error.message, **context)
     made.__cause__ = error.__cause__
     return made
-
-
-async def _ended(task: asyncio.Future[Any]) -> None:
-    """Cancel a task that still runs, and see to its end; what it ends with is of no interest then."""
-    while not task.done():
-        task.cancel()
-        await asyncio.wait((task,), timeout=1)
-    if not task.cancelled():
-        with suppress(Exception):
-            task.exception()

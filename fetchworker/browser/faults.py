@@ -32,14 +32,20 @@ def translated(error: Exception, *, layer: str = "action") -> BrowserError | Non
     if not is_playwright_error(error):
         return None
     text = str(error).partition("\nCall log:")[0].strip()
-    found = _CODE.search(text)
-    if found:
-        return PageFailedError("navigation", text, code=found[1])
+    code = code_of(text)
+    if code:
+        return PageFailedError("navigation", text, code=code)
     if any(word in text for word in _GONE):
         return PageFailedError("browser_process", text, gone=True)
     if type(error).__name__ == "TimeoutError":
         return PageTimeoutError(layer, text) if layer == "navigation" else BrowserError(layer, text, timeout=True)
     return PageFailedError(layer, text) if layer == "navigation" else BrowserError(layer, text)
+
+
+def code_of(text: str) -> str | None:
+    """Chromium's code of a failure (``ERR_…``) in a text."""
+    found = _CODE.search(text)
+    return found[1] if found else None
 
 
 def refusal_of(host: str, refusals: Iterable[Refusal]) -> Refusal | None:

@@ -145,6 +145,8 @@ class Command(ScrapyCommand):
         process = AsyncCrawlerProcess(self.settings)
         process.crawl(warming(spider, wanted))
         process.start()
+        if wanted.interrupted and not process.bootstrap_failed:
+            wanted.failed.append("it was interrupted: what was not done is as it was")
         return _told(site, wanted, as_json=opts.json)
 
 

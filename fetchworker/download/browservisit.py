@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +13,12 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.misc import load_object
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
 
-from fetchworker.browser.faults import is_playwright_error, refusal_of, translated
-from fetchworker.egress import REASONS
-from fetchworker.errors import (
-    BrowserError,
-    PageDeniedError,
-    PageFailedError,
-    PageSizeError,
-    ProxyAuthError,
-    ProxyFailedError,
-)
+from fetchworker.browser.faults import code_of, is_playwright_error, translated
+from fetchworker.download.browserfaults import endless_error, exit_error, lost_error, refusal_error, refused_since
+from fetchworker.download.browserseen import Seen
+from fetchworker.errors import FetchworkerError, PageFailedError, PageSizeError
 from fetchworker.pagemethod import apply, methods_of
+from fetchworker.tasks import drop
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -33,31 +27,17 @@ if TYPE_CHECKING:
     from fetchworker.browser import BrowserContext
     from fetchworker.download.browserplan import Plan
     from fetchworker.download.rendering import Rendering
+    from fetchworker.egress.filter_proxy import Refusal
 
 #: headers of the wire, which say nothing true of what a page has become
 _OF_WIRE = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
 _REASON = "x-fetchworker-reason"
 _EMPTY = frozenset({204, 205})  # a browser stays where it is
 _NAVIGATING = "the page is navigating"
-_HOST = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)", re.IGNORECASE)
 #: seconds between two readings of a page that goes somewhere else
 _AGAIN = 0.05
 #: seconds until a download has begun, once a navigation has ended as one
 _DOWNLOAD = 10.0
-
-
-@dataclass(slots=True)
-class Seen:
-    """What a page's events have told: the last request of its navigation, its answer, and a download.
-
-    ``committed`` is the answer whose document stands there, ``parsed`` the last one whose document was complete.
-    """
-
-    url: str = ""
-    answer: Any = None
-    committed: Any = None
-    parsed: Any = None
-    download: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
 class Visit:
@@ -88,6 +68,7 @@ class Visit:
         self._maxsize, self._abort = maxsize, abort
         self._navigation_timeout = navigation_timeout
         self._rendering = rendering
+        self._last: Refusal | None = None
         self._methods = methods_of(request.meta.get("playwright_page_methods"))
 
     async def load(self, page: Any, context: BrowserContext) -> Response:
@@ -97,9 +78,23 @@ class Visit:
             BrowserError: by its layer.
             ProxyAuthError: the session's proxy refused its credentials.
             ProxyFailedError: it did not open the way.
+            PageFailedError: the page stands nowhere: it went on to an address that cannot be had, or goes on and on.
         """
-        seen = Seen()
-        await self._watch(page, seen)
+        seen = Seen(most=self._rendering.most if self._rendering is not None else None)
+        work = asyncio.ensure_future(self._load(page, context, seen))
+        try:
+            await asyncio.wait((work, seen.spent), return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+        finally:
+            await drop(work)
+        assert seen.most is not None
+        raise endless_error(seen.most)
+
+    async def _load(self, page: Any, context: BrowserContext, seen: Seen) -> Response:
+        self._last = next(reversed(context.run.refusals), None)
+        seen.watch(page)
+        await self._dress(page)
         page.set_default_navigation_timeout(self._navigation_timeout or 0)
         found = await self._goto(page, context, seen)
         if found is None and seen.download.done():
@@ -109,40 +104,16 @@ class Visit:
                 return await self._response(page, found, b"", "utf-8")
             await apply(page, self._methods)
             if self._rendering is not None:
-                found = await self._rendering.settle(page, seen) or found
+                found = await self._rendering.settle(page, seen, partial(self._hopeless, page, context, seen)) or found
             body, encoding = await self._content(page, found)
-        except BrowserError:
+        except FetchworkerError:
             raise
         except Exception as exc:
-            raise (translated(exc) or exc) from exc
+            failure = self._failure(exc, context, seen) if code_of(str(exc)) else translated(exc)
+            raise (self._lost(context, seen) or failure or exc) from exc
+        if lost := self._lost(context, seen):
+            raise lost
         return await self._response(page, found, body, encoding)
-
-    async def _watch(self, page: Any, seen: Seen) -> None:
-        def requested(request: Any) -> None:
-            if request.is_navigation_request() and request.frame == page.main_frame:
-                seen.url = request.url
-
-        def answered(response: Any) -> None:
-            if response.request.is_navigation_request() and response.frame == page.main_frame:
-                seen.answer = response
-
-        def committed(frame: Any) -> None:
-            if frame == page.main_frame:
-                seen.committed = seen.answer
-
-        def parsed(_: Any) -> None:
-            seen.parsed = seen.committed
-
-        def downloads(download: Any) -> None:
-            if not seen.download.done():
-                seen.download.set_result(download)
-
-        page.on("request", requested)
-        page.on("response", answered)
-        page.on("framenavigated", committed)
-        page.on("domcontentloaded", parsed)
-        page.on("download", downloads)
-        await self._dress(page)
 
     async def _dress(self, page: Any) -> None:
         """What the request and the settings want done before the page is loaded."""
@@ -192,8 +163,8 @@ class Visit:
             if await self._is_download(exc, seen):
                 return None
             raise self._failure(exc, context, seen) from exc
-        if found is not None and _REASON in found.headers:
-            self._check_refusal(found.url, context)
+        if found is not None and _REASON in found.headers and (refused := self._lost(context, seen)):
+            raise refused
         return found
 
     async def _is_download(self, error: Exception, seen: Seen) -> bool:
@@ -203,28 +174,25 @@ class Visit:
         return seen.download.done()
 
     def _failure(self, error: Exception, context: BrowserContext, seen: Seen) -> Exception:
-        self._check_refusal(seen.url or self._request.url, context)
-        return translated(error, layer="navigation") or error
+        refused = refusal_error(seen.url or self._request.url, self._refusals(context))
+        return refused or translated(error, layer="navigation") or error
 
-    def _check_refusal(self, url: str, context: BrowserContext) -> None:
-        """Tell a failure by what the filtering proxy has said about it."""
-        host = _HOST.match(url)
-        refusal = refusal_of(host[1], context.run.refusals) if host else None
-        if refusal is None:
-            return
-        reason, target = refusal.reason, refusal.target
-        if reason in REASONS:
-            found_by = refusal.layer or "url"
-            raise PageDeniedError(f"{target} may not be reached ({REASONS[reason]})", found_by=found_by, reason=reason)
-        if reason == "upstream_auth":
-            raise ProxyAuthError(
-                "the proxy refused the credentials: correct its entry in the proxy list", outcome="proxy_auth"
-            )
-        if reason.startswith("upstream"):
-            raise ProxyFailedError(f"the proxy did not open the way to {target} ({reason})", outcome="proxy_refused")
-        if reason == "byte_cap":
-            raise PageSizeError("size", "the page, with what belongs to it, has more bytes than it may have")
-        raise PageFailedError("navigation", f"{target} cannot be reached ({reason})", reason=reason)
+    def _refusals(self, context: BrowserContext) -> list[Refusal]:
+        """What the filtering proxy has refused since the visit began."""
+        return refused_since(context.run.refusals, self._last)
+
+    def _lost(self, context: BrowserContext, seen: Seen) -> Exception | None:
+        """What is wrong where the page that stands there is no answer of the site."""
+        if seen.lost is not None:
+            return lost_error(seen.lost, self._refusals(context))
+        answer = seen.committed
+        if answer is not None and _REASON in answer.headers:
+            return refusal_error(answer.url, self._refusals(context))
+        return None
+
+    def _hopeless(self, page: Any, context: BrowserContext, seen: Seen) -> Exception | None:
+        """Why a page will not become what is waited for."""
+        return self._lost(context, seen) or exit_error(page.url, self._refusals(context))
 
     async def _content(self, page: Any, found: Any) -> tuple[bytes, str]:
         if self._rendering is not None and found is not None and not _is_markup(found):

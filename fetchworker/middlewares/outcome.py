@@ -20,11 +20,13 @@ from scrapy.exceptions import (
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
+from fetchworker.download.browserfaults import GOES_ON
 from fetchworker.download.charging import ROBOTS, operation_of
 from fetchworker.download.wire import LAST, WIRE, Wire, page_of
 from fetchworker.errors import (
     BrowserError,
     FetchworkerError,
+    PageFailedError,
     ProxyAuthError,
     ProxyExhaustedError,
     ProxyFailedError,
@@ -33,7 +35,7 @@ from fetchworker.errors import (
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.gate import Gate
 from fetchworker.middlewares.policy import FAIL, Plan, pause_of, plan_error, plan_media, plan_verdict, wait
-from fetchworker.middlewares.pooled import COUNTRY, LEASED, PooledSessions
+from fetchworker.middlewares.pooled import COUNTRY, KEEPS, LEASED, PooledSessions
 from fetchworker.middlewares.recording import Recorder
 from fetchworker.middlewares.redirect import another_try
 from fetchworker.middlewares.refusals import RESULTS, Refusals
@@ -121,7 +123,10 @@ class OutcomeMiddleware:
         if verdict.outcome in REFUSALS and operation_of(request) == ROBOTS:  # who refuses it may well give the page
             self._pause(request, verdict, wire)
             raise failure_of(request, response, verdict, "", wire)
-        through = await self._through(request, page, verdict, wire)
+        try:
+            through = await self._through(request, page, verdict, wire)
+        except PageFailedError as exc:
+            raise await self._recorder.failure(request, exc, response, verdict) from exc.__cause__
         if through is not None:
             return through
         blamed = self._refusals.learn(wire, page, verdict)
@@ -190,7 +195,7 @@ class OutcomeMiddleware:
             refreshed=bool(request.meta.get("fw_refreshed")) or not uses_tokens(request.meta),
             jitter=random.random(),  # noqa: S311  # spreads waits, guards nothing
         )
-        return FAIL if plan.rotate and request.meta.get(LEASED) else plan  # nothing goes on with another identity
+        return FAIL if plan.rotate and _is_held(request) else plan  # nothing goes on with another identity
 
     def _pause(self, request: Request, verdict: Verdict, wire: Wire | None) -> None:
         """Let others that come the same way wait as well, or all when the host itself cannot go on."""
@@ -238,8 +243,8 @@ class OutcomeMiddleware:
         if plan.step != "retry":
             await self._recorder.failure(request, exception)
             return None
-        leased, step = bool(request.meta.get(LEASED)), self._steps.made(wire)
-        plan = replace(plan, rotate=plan.rotate and not leased, counted=plan.counted and not step)
+        step = self._steps.made(wire, exception)
+        plan = replace(plan, rotate=plan.rotate and not _is_held(request), counted=plan.counted and not step)
         return await self._retry(request, plan, type(exception).__name__, wire)
 
     def _unspent(self, request: Request, exception: Exception) -> bool:
@@ -285,12 +290,19 @@ class OutcomeMiddleware:
         return _next_try(request, plan, signs)
 
 
+def _is_held(request: Request) -> bool:
+    """Whether a request has its identity for good: it is leased, or is to stay what it is."""
+    return bool(request.meta.get(LEASED) or request.meta.get(KEEPS))
+
+
 def _blames_proxy(exception: Exception, *, media: bool) -> bool:
     """A torn body is the site's, a proxy that only times out is as good as dead; hosts of media are of all kinds."""
     if isinstance(exception, TierSpentError):
         return False
-    if isinstance(exception, BrowserError) and exception.layer == "browser_process":
-        return False  # Chromium's fault
+    if isinstance(exception, BrowserError) and (
+        exception.layer == "browser_process" or exception.context.get("reason") == GOES_ON
+    ):
+        return False  # Chromium's fault, or the page's own
     if media:
         return isinstance(exception, ProxyFailedError | ProxyAuthError)
     return not isinstance(exception, ResponseDataLossError)

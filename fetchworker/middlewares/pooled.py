@@ -47,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 #: of a request by a session that somebody elsewhere leases: it goes out by that one or not at all
 LEASED = "fw_leased"
+#: of a request that goes out by the identity that its session has, or not at all
+KEEPS = "fw_keeps_identity"
 #: the country in which a request's exit has to be (ISO code)
 COUNTRY = "fw_country"
 SCOPE, JAR, EXCLUSIVE, LEG, BEGUN = "fw_scope", "fw_jar", "fw_exclusive", "fw_leg", "fw_begun"

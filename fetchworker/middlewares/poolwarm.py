@@ -19,6 +19,8 @@ from fetchworker.download.charging import MINT
 from fetchworker.errors import ConfigError, FetchworkerError, SessionExhaustedError
 from fetchworker.exports.ending import close
 from fetchworker.middlewares.outcome import RETRIED
+from fetchworker.middlewares.pooled import KEEPS
+from fetchworker.runtime.failures import line_of
 from fetchworker.sessions.poolkeys import MAIN
 from fetchworker.tasks import end, within
 
@@ -57,7 +59,12 @@ class PoolWarmer:
         runtime: the same crawl's.
         minting: a browser makes the visits, whatever the pool's ``via`` says.
         url: what is visited instead of the site's warm-up pages.
+
+    Attributes:
+        problem: why the last warm-up that failed did so, in one line.
     """
+
+    problem = ""
 
     def __init__(self, crawler: Crawler, runtime: Runtime, *, minting: bool = False, url: str | None = None) -> None:
         self._crawler = crawler
@@ -135,19 +142,26 @@ class PoolWarmer:
         else:
             await runtime.leases.quarantine(owner, "its warm-up failed", seconds=0)
 
-    async def visited(self, name: str) -> bool:
-        """Make the visits of a warm-up, and tell whether that went well; without them one is stored."""
+    async def visited(self, name: str, *, keeps: bool = False) -> bool:
+        """Make the visits of a warm-up, and tell whether that went well; without them one is stored.
+
+        Args:
+            name: the session's.
+            keeps: it goes on with the identity that it has, or not at all.
+        """
         runtime = self._runtime
         try:
             fetches = self._visits()
             for fetch in fetches:
                 assert self._crawler.engine is not None
-                await self._crawler.engine.download_async(visit(fetch, {"fw_session": name}, minting=self._minting))
+                request = visit(fetch, {"fw_session": name, KEEPS: keeps}, minting=self._minting)
+                await self._crawler.engine.download_async(request)
             if not fetches:
                 sessions = await runtime.sessions()
                 session = await runtime.named_session(name)
                 await sessions.release(runtime.site, name, session)
         except _FAILURES as exc:
+            self.problem = line_of(exc)
             logger.info("a session of %s could not be warmed up: %s", runtime.site, exc)
             return False
         return True

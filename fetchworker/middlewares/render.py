@@ -24,7 +24,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from fetchworker.download.charging import MINT
 from fetchworker.download.rendering import Rendering
 from fetchworker.download.wire import WIRE, Wire
-from fetchworker.errors import FetchworkerError
+from fetchworker.errors import FetchworkerError, PageFailedError, ProxyAuthError, ProxyFailedError
 from fetchworker.frontier.codec import CARRIED
 from fetchworker.media import MEDIA
 from fetchworker.middlewares.redirect import another_try
@@ -46,10 +46,14 @@ logger = logging.getLogger(__name__)
 
 #: meta keys: what is wished for; why the next try goes by the browser; identities that had their step for this request
 RENDER, STEP, STEPS = "fw_render", "fw_render_step", "fw_render_steps"
+#: before an identity in ``fw_render_steps``: it had no step for this request, which went on after another's
+_JOINED = "joined:"
 #: the reasons of steps
 _ON_EVIDENCE = frozenset({"challenge", "shell", "contract"})
 #: seconds that a page is waited for at most, and the part of the try's timeout that this may be
 _PATIENCE, _PART = 20.0, 0.6
+#: errors that are an exit's fault
+OF_EXITS = (ProxyAuthError, ProxyFailedError)
 #: errors of a visit beside a request, which the request itself gets over
 _FAILURES = (FetchworkerError, DownloadFailedError, IgnoreRequest)
 
@@ -89,10 +93,10 @@ class RenderMiddleware:
         self._steps.counted(request)
         return response
 
-    async def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002
+    async def process_exception(self, request: Request, exception: Exception) -> None:
         """So was one that failed."""
         if self._steps.counted(request):
-            self._steps.ended(request, good=False)
+            self._steps.failed(request, exception)
 
 
 class Steps:
@@ -114,24 +118,27 @@ class Steps:
     def check(self) -> None:
         """Raise ConfigError where pages are to be rendered and none can be."""
         pool = self._runtime.config.pool
-        if self._runtime.config.render == "always" or (pool is not None and pool.via == "browser"):
+        if self._runtime.render == "always" or (pool is not None and pool.via == "browser"):
             self._guard.check(self._crawler.settings)
 
     def policy(self, request: Request) -> Render:
         """What holds for a request."""
         wished: Render | None = request.meta.get(RENDER)
-        return wished or self._runtime.config.render
+        return wished or self._runtime.render
 
     def rendering(self, request: Request, reason: str) -> Rendering:
         """What the browser waits for in a request's page."""
         seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
-        return Rendering(reason, partial(self._is_complete, request, reason), min(_PATIENCE, seconds * _PART))
+        complete, most = partial(self._is_complete, request, reason), self._runtime.environment.browser_navigations
+        return Rendering(reason, complete, min(_PATIENCE, seconds * _PART), most)
 
     async def _is_complete(self, request: Request, reason: str, page: Page) -> bool:
         if classify(page, site=self._runtime.site, request_url=request.url).outcome is Outcome.CHALLENGE:
             return False
-        if reason in ("challenge", MINT):
+        if reason == MINT or request.meta.get("fw_warmup"):
             return True
+        if reason == "challenge":  # behind it may stand a page that its scripts fill in
+            return not is_app_shell(page)
         gives = getattr(self._crawler.spider, "gives_data", None)
         return not is_app_shell(page) and (gives is None or await gives(request, page))
 
@@ -153,9 +160,21 @@ class Steps:
         wire: Wire = request.meta[WIRE]
         assert wire.rendering is not None
         self._runtime.count(f"render_{'ok' if good else 'failed'}/{self._runtime.site}")
-        self._standing.landed(wire.session.identity, good=good)
+        if wire.rendering.reason == "challenge":
+            self._standing.landed(wire.session.identity, good=good)
         if wire.rendering.reason in _ON_EVIDENCE and not (wire.rendering.reason == "contract" and good):
             self._guard.told(good=good)
+
+    def failed(self, request: Request, exception: Exception) -> None:
+        """A browser's try has failed; what is its exit's fault says nothing of the site and spends no step."""
+        if not isinstance(exception, OF_EXITS):
+            self.ended(request, good=False)
+            return
+        wire: Wire = request.meta[WIRE]
+        identity, made = wire.session.identity, request.meta.get(STEPS, ())
+        request.meta[STEPS] = [one for one in made if one != identity]
+        self._runtime.count(f"render_failed/{self._runtime.site}")
+        self._standing.landed(identity, good=False)
 
     def parsed(self, response: Response, *, good: bool) -> None:
         """Say whether the parser found in a page what it had missed without a browser."""
@@ -172,12 +191,18 @@ class Steps:
         return allowed and is_load(request) and self._guard.can(wire, self._crawler.settings)
 
     @staticmethod
-    def made(wire: Wire | None) -> bool:
-        """Whether a try was a step, which counts for none."""
-        return wire is not None and wire.rendering is not None and wire.rendering.reason in _ON_EVIDENCE
+    def made(wire: Wire | None, exception: Exception) -> bool:
+        """Whether a try that failed was a step, which counts for none; one that its exit has ended is none."""
+        if wire is None or wire.rendering is None or isinstance(exception, OF_EXITS):
+            return False
+        return wire.rendering.reason in _ON_EVIDENCE
 
     async def through(self, request: Request, page: Page, verdict: Verdict, wire: Wire | None) -> Request | None:
-        """The request once more, by the browser or after it; None where the answer is to be taken as it is."""
+        """The request once more, by the browser or after it; None where the answer is to be taken as it is.
+
+        Raises:
+            PageFailedError: the page is filled in by scripts, and the browser has failed to load it.
+        """
         if wire is None or request.meta.get("playwright"):
             return None
         if wire.rendering is not None:
@@ -186,26 +211,48 @@ class Steps:
         if verdict.outcome is Outcome.CHALLENGE:
             return await self.step(request, wire, "challenge")
         rendered = verdict.outcome is Outcome.OK and self.policy(request) != "never" and is_load(request)
-        return await self.step(request, wire, "shell") if rendered and is_app_shell(page) else None
+        return await self._filled_in(request, wire) if rendered and is_app_shell(page) else None
+
+    async def _filled_in(self, request: Request, wire: Wire) -> Request | None:
+        """A page without its data by the browser; where that has failed it is no answer as it is."""
+        again = await self.step(request, wire, "shell")
+        if again is None and self._guard.can(wire, self._crawler.settings) and not request.meta.get("fw_warmup"):
+            why = "the site's browser steps are paused" if self._guard.paused else "its browser steps have failed"
+            raise PageFailedError("navigation", f"the page is filled in by scripts, and {why}", reason="shell")
+        return again
 
     async def step(self, request: Request, wire: Wire, reason: str) -> Request | None:
         """One browser step for a request, where there may be one."""
         identity, before = wire.session.identity, request.meta.get(STEPS, ())
-        if self.policy(request) == "never" or not self._guard.allows(identity, before) or _is_for_no_browser(request):
+        made = [one for one in before if not one.startswith(_JOINED)]
+        whose = identity if reason == "challenge" else None  # what scripts fill in is no matter of the identity
+        if self.policy(request) == "never" or not self._guard.allows(whose, made) or _is_for_no_browser(request):
             return None
         if not self._guard.can(wire, self._crawler.settings):
             return None
         again = another_try(request, same_identity=True)
         again.meta[STEPS] = [*before, identity]
+        # a browser would follow the redirect that is asked for, and that may stand behind a challenge
+        loads = is_load(request) and not (reason == "challenge" and request.meta.get("dont_redirect"))
         if not wire.session.stored:
             again.meta[CARRIED] = wire.session
-        if await self._standing.solved(identity, since=time.monotonic() - wire.elapsed):
-            return again  # another request of the same session had the step
-        if is_load(request):
+        if reason == "challenge" and await self._joins(request, wire):
+            if loads:  # a visit for a script's request would bring no more than the other has
+                again.meta[STEPS] = [*before, _JOINED + identity]
+            return again
+        if loads:
             again.meta[STEP] = reason
-            self._standing.begins(identity)
+            if reason == "challenge":
+                self._standing.begins(identity)
             return again
         return again if await self._visit(request, wire, reason) else None
+
+    async def _joins(self, request: Request, wire: Wire) -> bool:
+        """Whether another request of the same session has passed the challenge for this one, which is so once."""
+        identity = wire.session.identity
+        if _JOINED + identity in request.meta.get(STEPS, ()):
+            return False
+        return await self._standing.solved(identity, since=time.monotonic() - wire.elapsed)
 
     async def _visit(self, request: Request, wire: Wire, reason: str) -> bool:
         """Go with the browser where the request comes from; whether that went well."""

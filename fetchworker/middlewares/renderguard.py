@@ -72,14 +72,19 @@ class Guard:
         self._closed_until = 0.0
         self._usable: bool | None = None
 
-    def allows(self, identity: str, before: Collection[str]) -> bool:
+    def allows(self, identity: str | None, before: Collection[str]) -> bool:
         """Whether one more step may be made.
 
         Args:
-            identity: whose it would be.
+            identity: whose it would be; None where it may be that of one that had a step.
             before: the identities that had one for the same request.
         """
-        return identity not in before and len(before) < MOST and time.monotonic() >= self._closed_until
+        return identity not in before and len(before) < MOST and not self.paused
+
+    @property
+    def paused(self) -> bool:
+        """Whether too many steps in a row have failed a while ago."""
+        return time.monotonic() < self._closed_until
 
     def check(self, settings: BaseSettings) -> None:
         """Raise ConfigError where the site's pages cannot be given to a browser."""
@@ -111,7 +116,10 @@ class Guard:
 
 
 class Standing:
-    """The steps that are under way, and when identities had their last good one: a session needs one, not one each."""
+    """The steps against challenges that are under way, and when identities had their last good one.
+
+    A session that has passed a challenge has passed it for all its requests: it needs one step, not one each.
+    """
 
     def __init__(self, waits: Waits) -> None:
         self._waits = waits
@@ -120,7 +128,7 @@ class Standing:
 
     def begins(self, identity: str) -> None:
         """A step is under way."""
-        self._flights[identity] = asyncio.Event()
+        self._flights.setdefault(identity, asyncio.Event())
 
     def landed(self, identity: str, *, good: bool) -> None:
         """It is over."""

@@ -11,7 +11,7 @@ from scrapy.spiderloader import get_spider_loader
 from fetchworker.errors import ArgumentError, ConfigError, FetchworkerError, SessionDamagedError, SessionExhaustedError
 from fetchworker.middlewares.poolwarm import PoolWarmer, visits_of
 from fetchworker.middlewares.renderguard import check_browser
-from fetchworker.runtime import Runtime, load_configuration
+from fetchworker.runtime import Runtime, load_configuration, undone_on_failure
 from fetchworker.sessions.poolkeys import jar_of
 from fetchworker.sites import SiteConfig
 from fetchworker.spiders.base import SiteSpider
@@ -38,6 +38,7 @@ class Wanted:
         visits: whether the site has a warm-up page.
         missing: names of sessions that there are not.
         failed: what went wrong, one sentence each.
+        interrupted: whether the crawl ended before all was done.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Wanted:
         self.anew: list[str] = []
         self.unmade = 0
         self.visits = True
+        self.interrupted = True
 
 
 def check_jar_of(spider: type[Spider], jar: str) -> None:
@@ -109,6 +111,7 @@ def warming(base: type[Spider], wanted: Wanted) -> type[Spider]:
 
         async def start(self) -> AsyncIterator[Any]:
             await _work(self.crawler, wanted)
+            wanted.interrupted = False
             return
             yield
 
@@ -130,7 +133,7 @@ async def _work(crawler: Crawler, wanted: Wanted) -> None:
             wanted.failed.append(exc.message)
             return
         if name is None:
-            wanted.failed.append("its warm-up failed (see the log: -L INFO)")
+            wanted.failed.append(_failed(warmer))
         else:
             wanted.done.append(name)
     for name in wanted.names:
@@ -173,11 +176,23 @@ async def _refresh(runtime: Runtime, warmer: PoolWarmer, name: str) -> None:
     try:
         if hold.lease.session_id != name:
             raise ArgumentError("it is in use, at rest, or not there")
-        if not await warmer.visited(name):
-            raise FetchworkerError("its warm-up failed (see the log: -L INFO)")
+        if jar is not None:
+            await _visited(warmer, name, keeps=False)
+            return
+        async with undone_on_failure(runtime, name) as there:
+            await _visited(warmer, name, keeps=there)
     finally:
         hold.users = max(0, hold.users - 1)
         await leases.release(owner)
+
+
+async def _visited(warmer: PoolWarmer, name: str, *, keeps: bool) -> None:
+    if not await warmer.visited(name, keeps=keeps):
+        raise FetchworkerError(_failed(warmer))
+
+
+def _failed(warmer: PoolWarmer) -> str:
+    return f"its warm-up failed: {warmer.problem}"
 
 
 __all__ = ["Wanted", "check_jar_of", "check_minting", "check_pool", "warming"]

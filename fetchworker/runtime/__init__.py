@@ -16,6 +16,7 @@ from fetchworker.runtime.parts import (
     wait_for_queue,
 )
 from fetchworker.runtime.pools import Identities, terms_of
+from fetchworker.runtime.undoing import undone_on_failure
 
 __all__ = [
     "Identities",
@@ -32,5 +33,6 @@ __all__ = [
     "proxy_manager",
     "redis_endpoint",
     "terms_of",
+    "undone_on_failure",
     "wait_for_queue",
 ]

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
+from fetchworker.config.browsing import RENDER, default_render
 from fetchworker.errors import UnfinishedError
 from fetchworker.exports.completion import not_done
 from fetchworker.exports.ending import give_up
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
     from fetchworker.artifacts import ArtifactStore
     from fetchworker.config import Environment
-    from fetchworker.contracts import Page
+    from fetchworker.contracts import Page, Render
     from fetchworker.db import Place
     from fetchworker.egress import EgressPolicy
     from fetchworker.outcomes.breaker import RuleBreaker
@@ -84,6 +85,7 @@ class Runtime(IdentitiesOfCrawl):
     Attributes:
         site: the spider's name, as in sites.yaml.
         config: the site's entry.
+        render: whether a browser loads the site's pages.
         profile: the browser of identities made from now on.
         pace: when requests may start.
         usage: what the wire has carried, and for whom.
@@ -107,6 +109,8 @@ class Runtime(IdentitiesOfCrawl):
         self.private = private
         self.crawl_id = environment.crawl_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.profile = config.profile
+        default = default_render(environment, crawler.settings.get(RENDER))
+        self.render: Render = config.render if "render" in config.model_fields_set else default
         self.proxies = proxy_manager(environment)
         self._list = ListWatch(self.proxies, environment.proxies_reload)
         turns = shared_turns(environment, config, self.redis, site=site, queued=self.queued)

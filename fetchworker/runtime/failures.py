@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import IgnoreRequest
 
 from fetchworker.errors import FetchworkerError, OutcomeError
-from fetchworker.telemetry.redaction import hide_userinfo
+from fetchworker.telemetry.redaction import hide_userinfo, redact
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -44,6 +44,12 @@ def _call_of(meta: dict[str, Any]) -> dict[str, Any]:
         "cursor": call.get("cursor"),
         "strategy": strategy[2] if strategy else None,
     }
+
+
+def line_of(error: BaseException) -> str:
+    """The type of an error and what it says, in one line."""
+    told = _told(error, downloaded=False)
+    return redact(f"{told['type']}: {' '.join(told['message'].split())}")
 
 
 def _told(error: BaseException, *, downloaded: bool) -> dict[str, Any]:

@@ -115,6 +115,7 @@ class BrowserRun:
         held = Held(body.session_id, body.lease, self._caller) if body.session_id is not None else None
         request = self._made(timeout)
         page: dict[str, Any] = {"url": body.url, "status": None, "outcome": "ok"}
+        layer: str | None = None
         try:
             async with session_of(self._runtime, held, seconds=timeout) as meta:
                 request.meta.update(meta, **{LAST: last})
@@ -124,12 +125,13 @@ class BrowserRun:
             page |= {name: exc.context.get(name) for name in ("status", "vendor", "evidence", "artifact")}
             page["outcome"] = exc.outcome
         except BrowserError as exc:
-            if self._runner.report.failed is None:
+            if not self._runner.report.begun:
                 raise
             page |= {"outcome": None, "error": exc.message}
+            layer = exc.layer
         finally:
             await asyncio.shield(self._runner.drop())
-        return self._result(page, started)
+        return self._result(page, started, layer)
 
     @property
     def actions(self) -> list[ActionOutcome]:
@@ -164,13 +166,13 @@ class BrowserRun:
         kept = await self._store.put(kind, content, media_type, about=self._about, secrets=secrets)
         return kept.id
 
-    def _result(self, page: Mapping[str, Any], started: float) -> dict[str, Any]:
+    def _result(self, page: Mapping[str, Any], started: float, layer: str | None) -> dict[str, Any]:
         report = self._runner.report
         failed = report.failed
         went_well = failed is None and page["outcome"] == "ok"
         return {
             "outcome": "ok" if went_well else "failed",
-            "layer": failed.layer if failed is not None else None,
+            "layer": failed.layer if failed is not None else layer,
             "page": {name: value for name, value in page.items() if value is not None or name == "status"},
             "actions": [one.to_json() for one in report.actions],
             "extracted": report.extracted,

@@ -77,6 +77,7 @@ async def run_fetch(
     params = body.params()
     if params.headers or params.cookies or params.referer:
         FetchSpider.check_call(Call("fetch", params), served.runtime.config)
+    _check_render(served, body)
     request = _fetch_request(served, body, params, call_id=call_id, timeout=timeout)
     if body.country is not None:
         request.meta[COUNTRY] = check_country(served.runtime, body.country, body.proxy)
@@ -116,6 +117,20 @@ async def run_download(
         request.meta.update(meta, **{LAST: last})
         response = await engine.download_async(request)
     return response.body
+
+
+def _check_render(served: Served, body: FetchBody) -> None:
+    """A browser follows redirects by itself.
+
+    Raises:
+        ApiError: it is to load a page, and not to.
+    """
+    assert served.runtime
+    loads = body.method == "GET" and body.destination == "navigate"
+    if body.follow_redirects or not loads or (body.render or served.runtime.render) != "always":
+        return
+    told = "follow_redirects: a browser follows redirects: leave it out, or say render: never"
+    raise ApiError("VALIDATION_ERROR", told, fields=["render", "follow_redirects"])
 
 
 def _about(served: Served, operation: str, call_id: str, **more: Any) -> ArtifactContext:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from fetchworker.contracts import Fetch
 from fetchworker.download.charging import MINT
 from fetchworker.download.wire import LAST
+from fetchworker.middlewares.pooled import KEEPS
 from fetchworker.middlewares.poolwarm import visit, visits_of
+from fetchworker.runtime import undone_on_failure
 from fetchworker.service.failures import ApiError
 from fetchworker.service.leasing import Held, session_of
 from fetchworker.service.models import FetchBody
@@ -49,6 +51,8 @@ async def mint_session(
 ) -> None:
     """Make the visits by the browser, as the session, which nobody else uses meanwhile.
 
+    One that is there keeps its identity; what fails changes nothing of it, and leaves none that was not there.
+
     Args:
         runtime: of the site.
         engine: of the site.
@@ -61,8 +65,11 @@ async def mint_session(
         ApiError: a session of the pool, which has no name that a caller may give.
         Exception: as of the download path.
     """
-    async with session_of(runtime, Held(name), seconds=seconds) as identity:
+    async with (
+        session_of(runtime, Held(name), seconds=seconds) as identity,
+        undone_on_failure(runtime, name) as there,
+    ):
         for fetch in fetches:
-            request = visit(fetch, {**identity, LAST: last}, minting=True)
+            request = visit(fetch, {**identity, LAST: last, KEEPS: there}, minting=True)
             request.meta["download_timeout"] = min(seconds, runtime.config.timeout)
             await engine.download_async(request)

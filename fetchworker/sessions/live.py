@@ -135,6 +135,15 @@ class LiveSessions:
         self._entries.pop((site, name), None)
         await self._store.delete(site, name)
 
+    async def put_back(self, site: str, name: str, before: Session | None) -> None:
+        """Have under the name what was there before, whatever has become of it since; None: nothing."""
+        if before is None:
+            await self.drop(site, name)
+            return
+        self._entries.pop((site, name), None)
+        now = await self._store.load(site, name)
+        await self._store.rotate(site, name, now.identity if now is not None else "", before)
+
     async def rotate(self, site: str, name: str, blocked: Session, mint: Mint) -> Session:
         """Put a new identity under the name, unless somebody did so since ``blocked`` was in use."""
         entry = self._entries.setdefault((site, name), _Entry())

@@ -205,6 +205,16 @@ def test_a_fetch_is_rendered_where_that_is_asked_for(browsing):
     assert '<div id="root"></div>' in done(fetch(browsing, f"{LAB}/app/cup"))["body"]
 
 
+def test_what_is_not_to_follow_redirects_is_no_browsers(browsing):
+    url = f"{LAB}/redirect-to?url=/cookies"
+    refused = fetch(browsing, url, render="always", follow_redirects=False)
+    assert failure(refused) == (400, "VALIDATION_ERROR")
+    assert refused.json()["context"]["fields"] == ["render", "follow_redirects"]
+    plain = fetch(browsing, url, render="on_evidence", follow_redirects=False, expect={"status": [302]})
+    assert done(plain)["status"] == 302
+    assert done(fetch(browsing, url, render="always"))["url"] == f"{LAB}/cookies"
+
+
 def test_a_session_is_minted(browsing):
     with browsing.client(headers={"authorization": "Bearer fwk_one"}) as client:
         told = client.post("/sessions/mia/mint", json={"url": f"{LAB}/challenge/"})

@@ -146,7 +146,7 @@ def _add_mint(router: APIRouter, service: Service) -> None:
     async def mint(request: Request, session_id: Name, site: Site = "fetch") -> Response:
         """A browser visits the site's warm-up pages, or ``url``; the cookies and tokens that it gets are the session's.
 
-        One that is not there is made; one that is keeps its identity and exit.
+        One that is not there is made; one that is keeps its identity and exit. What fails changes nothing.
         """
         body: MintBody = read_body(MintBody, await request.body())
         served = await _served(service, site, session_id)
