@@ -150,7 +150,7 @@ def test_a_new_password_leaves_the_gateways_name():
         ("evomi://mobil", "evomi has no such product; write one of residential, core_residential, datacenter"),
         ("decodo://residential", "set FETCHWORKER_DECODO_USERNAME and FETCHWORKER_DECODO_PASSWORD"),
         ("evomi://residential?country=uk", "did you mean GB?"),
-        ("evomi://residential?country=Germany", "no code of two letters"),
+        ("evomi://residential?country=Germany", "none of the codes of ISO 3166-1"),
         ("evomi://residential?lifetime=121", "the lifetime is not a number of minutes from 1 to 120"),
         ("evomi://residential?lifetime=soon", "the lifetime is not a number of minutes"),
         ("evomi://residential?colour=Zq9", "an option is not known; write any of country"),
