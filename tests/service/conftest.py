@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 import pytest
 
+from fetchworker.redis import stop_embedded
 from tests import preloaded
 from tests.conftest import BACKOFF, NAMES, PACE, ROOT, Project, demo_process
 
@@ -75,6 +76,7 @@ class Serving:
                 self.kill()
         if self.process.stdout:
             self.process.stdout.close()
+        stop_embedded(self.project.folder / "state")  # a service that was killed has not done so
 
     def kill(self) -> None:
         self.process.kill()
