@@ -137,7 +137,7 @@ class Connection:
         writer, reader = self._client.writer, self._client.reader
         with suppress(TimeoutError):
             async with asyncio.timeout(_LINGER):
-                if writer.can_write_eof():
+                if writer.can_write_eof() and not writer.is_closing():  # uvloop raises for what has closed meanwhile
                     writer.write_eof()
                 while await reader.read(CHUNK):
                     pass

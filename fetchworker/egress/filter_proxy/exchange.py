@@ -126,7 +126,7 @@ async def _carry(read: Callable[[], Awaitable[bytes]], to: Wire, moved: _Moved) 
         moved.lately = True
         await to.write(data)
     moved.lately = True
-    if not to.writer.can_write_eof():  # TLS has no half-closed connections
+    if to.writer.is_closing() or not to.writer.can_write_eof():  # TLS has no half-closed connections
         raise ConnectionResetError
     to.writer.write_eof()
 
