@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import logging
+import math
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from fetchworker.errors import ConfigError
 from fetchworker.tasks import end
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from scrapy.settings import BaseSettings
 
@@ -64,12 +65,13 @@ def check_browser(settings: BaseSettings, environment: Environment, *, site: str
 
 
 class Guard:
-    """Whether a site may have a step now."""
+    """Whether a site may have a step now. ``clock``: seconds, monotonic."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._runtime = runtime
+        self._clock = clock
         self._failures = 0
-        self._closed_until = 0.0
+        self._closed_until = -math.inf
         self._usable: bool | None = None
 
     def allows(self, identity: str | None, before: Collection[str]) -> bool:
@@ -84,7 +86,7 @@ class Guard:
     @property
     def paused(self) -> bool:
         """Whether too many steps in a row have failed a while ago."""
-        return time.monotonic() < self._closed_until
+        return self._clock() < self._closed_until
 
     def check(self, settings: BaseSettings) -> None:
         """Raise ConfigError where the site's pages cannot be given to a browser."""
@@ -107,7 +109,7 @@ class Guard:
         self._failures = 0 if good else self._failures + 1
         if self._failures < FAILURES:
             return
-        self._failures, self._closed_until = 0, time.monotonic() + PAUSE
+        self._failures, self._closed_until = 0, self._clock() + PAUSE
         self._runtime.count(f"render_paused/{self._runtime.site}")
         logger.warning(
             "%s: %d browser steps in a row failed; there are none for %d minutes",
