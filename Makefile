@@ -1,6 +1,6 @@
 # make demo    the main job, against a local site with invented people
 # make serve   the HTTP service on 127.0.0.1:8000, started anew when a source file changes
-# make test    all tests, in a process for each core; ARGS="-k proxies" passes options to pytest, WORKERS=0 uses one
+# make test    all tests, in a process for each core and one more; ARGS="-k proxies" passes options to pytest, WORKERS=0 uses one
 # make lint    ruff, mypy, layers
 # make bench   what a request costs, beside other download handlers
 # make clean   remove the virtual environment and what was built
