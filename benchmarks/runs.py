@@ -25,6 +25,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psutil
 from pydantic import SecretStr
 from scrapy.settings import Settings
 from sqlalchemy import select
@@ -158,13 +159,29 @@ async def ingest(url: str, rows: int) -> None:
         for job, case in ((0, "new rows"), (1, "the same again")):
             source = Source(run.run_id, f"{run.run_id}-{job}", f"{run.run_id}-{job}.1", "n", 0)
             wall, cpu = time.perf_counter(), time.process_time()
+            before, grown = rss(), [0.0]
+            watch = asyncio.create_task(watched(before, grown))
             await Ingest(runs._store, Lines(data)).bring(source, whole=True)  # noqa: SLF001  # as above
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-            each = f"{cpu / rows * 1e6:.0f} us CPU a row, {len(data) // rows} bytes a row"
+            watch.cancel()
+            each = (
+                f"{cpu / rows * 1e6:.0f} us CPU a row, {len(data) // rows} bytes a row, at most {grown[0]:.0f} MiB more"
+            )
             print(f"    {case:16}{rows / wall:10.0f} rows/s, {each}", flush=True)
         assert (await runs.get(run.run_id)).items == rows
     finally:
         await runs.close()
+
+
+def rss() -> float:
+    """MiB that this process holds."""
+    return psutil.Process().memory_info().rss / 2**20
+
+
+async def watched(before: float, grown: list[float]) -> None:
+    while True:
+        grown[0] = max(grown[0], rss() - before)
+        await asyncio.sleep(0.05)
 
 
 # ── chaos ────────────────────────────────────────────────────────────────────────────────────────────────────────────

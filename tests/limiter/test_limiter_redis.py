@@ -54,7 +54,7 @@ async def test_processes_together_never_exceed_it_and_none_is_overtaken_for_long
     fences = [int(fence) for fence in await redis.lrange("fences", 0, -1)]
     assert len(set(fences)) == 180
     places = {fence: place for place, fence in enumerate(sorted(fences))}
-    # the list is written after the permit was given, and a process may stand still in between; who is starved comes last
+    # the list is written after the permit was given, and a process may stand still in between; the starved come last
     assert max(abs(place - places[fence]) for place, fence in enumerate(fences)) <= 60
     assert await redis.zcard(KEYS[0]) == 0, "all were given back"
     assert await redis.zcard(KEYS[1]) == 0
