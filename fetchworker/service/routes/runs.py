@@ -124,6 +124,7 @@ def runs_router(service: Service) -> APIRouter:
     router = APIRouter(tags=["runs"])
     _starting(router, service)
     _looking(router, service)
+    _beside(router, service)
     _rows(router, service)
     _acting(router, service)
     return router
@@ -189,6 +190,10 @@ def _looking(router: APIRouter, service: Service) -> None:
         async with runs_of(service, request, "run_events") as runs:
             page = await runs.events(run_id, workspaces=seen(service, request), after=after, limit=limit)
         return told(page)
+
+
+def _beside(router: APIRouter, service: Service) -> None:
+    """What a run has left behind beside its rows."""
 
     @router.get(
         "/runs/{run_id}/log",
